@@ -19,8 +19,13 @@ export interface JudgedServer {
   settle(): Promise<void>;
   /** The ways in which a person sees documents: each gives the ids of those that it shows. */
   readonly ways: Readonly<Record<string, (person: Person) => Promise<readonly string[]>>>;
-  /** Ways that show some documents only, such as an answer with its sources: of these, only what is shown and not open counts. */
+  /**
+   * Ways that show some documents only, such as an answer with its sources: of these, only what is shown and not open counts. They cost the most, so that
+   * each person is asked by every second one of them at a moment, and by the others at the next.
+   */
   readonly partialWays?: Readonly<Record<string, (person: Person) => Promise<readonly string[]>>>;
+  /** Ways that show nobody a document, whoever may open it; in turns too. */
+  readonly closedWays?: Readonly<Record<string, (person: Person) => Promise<readonly string[]>>>;
 }
 
 export interface Verdict {
@@ -60,11 +65,11 @@ export async function judge(
   );
   await server.settle();
   const verdict = { seed, caseCount: 0, leaks: [] as string[], missing: [] as string[], shownCounts: new Map<string, number>() };
-  await compare(server, world, 'begin', verdict);
+  await compare(server, world, { turn: 0, what: 'begin' }, verdict);
   for (let step = 1; step <= stepCount; step += 1) {
     const change = changeWorld(world, random);
     await put(server, world, change, false);
-    await compare(server, world, `${step}: ${change.what}`, verdict);
+    await compare(server, world, { turn: step, what: `${step}: ${change.what}` }, verdict);
   }
   return verdict;
 }
@@ -80,19 +85,23 @@ async function put(server: JudgedServer, { groups, documents }: World, step: Ste
 }
 
 async function compare(
-  { ways, partialWays = {} }: JudgedServer,
+  { ways, partialWays = {}, closedWays = {} }: JudgedServer,
   world: World,
-  moment: string,
+  moment: { readonly turn: number; readonly what: string },
   verdict: { caseCount: number; leaks: string[]; missing: string[]; shownCounts: Map<string, number> },
 ): Promise<void> {
-  for (const person of world.people) {
+  for (const [place, person] of world.people.entries()) {
     const open = openDocuments(world, person);
-    for (const [way, show] of Object.entries({ ...ways, ...partialWays })) {
+    const inTurn = Object.entries({ ...partialWays, ...closedWays }).filter(
+      (_way, index) => (index + place + moment.turn) % 2 === 0,
+    );
+    for (const [way, show] of [...Object.entries(ways), ...inTurn]) {
       const shown = new Set(await show(person));
       verdict.caseCount += world.documents.size;
-      verdict.shownCounts.set(way, (verdict.shownCounts.get(way) ?? 0) + shown.size);
-      const say = (id: string) => `${moment}: ${person.name} by ${way}: ${id}`;
-      verdict.leaks.push(...[...shown].filter((id) => !open.includes(id)).map(say));
+      if (!(way in closedWays)) verdict.shownCounts.set(way, (verdict.shownCounts.get(way) ?? 0) + shown.size);
+      const say = (id: string) => `${moment.what}: ${person.name} by ${way}: ${id}`;
+      const mayShow = way in closedWays ? [] : open;
+      verdict.leaks.push(...[...shown].filter((id) => !mayShow.includes(id)).map(say));
       if (way in ways) verdict.missing.push(...open.filter((id) => !shown.has(id)).map(say));
     }
   }

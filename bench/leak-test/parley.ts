@@ -1,9 +1,9 @@
 import { commonWord, type JudgedServer } from './judge.ts';
-import { type Ask, answers, SeenDocuments, waysById } from './ways.ts';
+import { type Ask, answers, closedWays, records, SeenDocuments, waysById } from './ways.ts';
 import type { Person } from './world.ts';
 
-/** Of the sources that the judge makes. */
-const sourceName = 'Leak test';
+/** Of the source and the agent that the judge makes. */
+const ownName = 'Leak test';
 
 export interface ParleyPlace {
   readonly url: string;
@@ -20,13 +20,33 @@ export async function createParley(place: ParleyPlace, access: 'MIRRORED' | 'LEN
   const askApi: Ask = (key, method, path, body) => ask(key, method, `/api/v1${path}`, body);
   const asOwner = (method: string, path: string, body?: object) => askApi(place.ownerKey, method, path, body);
   const seen = new SeenDocuments();
-  const byId = waysById(ask, place, seen);
-  await removeSources(asOwner, place.agentId);
+  await removeOwn(asOwner, place.agentId);
+  const asking = await asOwner('POST', '/ais', {
+    ...{
+      name: ownName,
+      description: 'Asks another agent.',
+      instructions: 'Ask the other agent.',
+      src: 'https://example.com/agent.png',
+    },
+    ...{ visibility: 'ANYONE_WITH_LINK', enabledTools: [{ type: 'subagent', agents: [place.agentId] }] },
+  });
   const source = await asOwner('POST', `/ais/${place.agentId}/data-sources/api`, {
-    name: sourceName,
+    name: ownName,
     data: {},
     access: 'MIRRORED',
   });
+  const judged = {
+    ...{
+      agentId: place.agentId,
+      askingAgentId: asking.id,
+      dataSourceId: source.id,
+      keyOf: (person: Person) => place.keyOf(person),
+    },
+    get url() {
+      return place.url;
+    },
+  };
+  const { 'passages of a document by its id': passages, ...byId } = waysById(ask, judged, seen);
   const base = `/data-sources/${source.id}`;
   const toTitles = (rows: readonly { readonly name?: string; readonly title?: string }[]) =>
     rows.flatMap(({ name, title = name ?? '' }) => (title.startsWith('doc') ? [title] : []));
@@ -64,18 +84,14 @@ export async function createParley(place: ParleyPlace, access: 'MIRRORED' | 'LEN
         seen.note(data);
         return toTitles(data);
       },
-      ...Object.fromEntries(
-        Object.entries(byId).map(([way, show]) => [
-          way,
-          // Whoever is of another organization has no ids of its documents, and may open none by them.
-          async (person: Person) =>
-            person.isMember
-              ? show(person)
-              : [...(await show(person)), ...(await openToOutsiders(askApi, place, person, source.id, toTitles))],
-        ]),
-      ),
+      async 'passages of a document by its id'(person) {
+        // Whoever is of another organization has no ids of its documents, and may open none by them.
+        const outsiders = person.isMember ? [] : await openToOutsiders(askApi, place, person, source.id, toTitles);
+        return [...(await passages(person)), ...outsiders];
+      },
     },
-    partialWays: answers(ask, place, seen),
+    partialWays: { ...byId, ...answers(ask, judged, seen), ...records(ask, judged) },
+    closedWays: closedWays(ask, judged, seen),
   };
 }
 
@@ -92,9 +108,11 @@ async function openToOutsiders(
 }
 
 /** What an earlier judge left: its documents have the same names, and answers would show them. */
-async function removeSources(asOwner: (method: string, path: string) => ReturnType<Ask>, agentId: string): Promise<void> {
+async function removeOwn(asOwner: (method: string, path: string) => ReturnType<Ask>, agentId: string): Promise<void> {
   for (const { id, name } of (await asOwner('GET', `/ais/${agentId}/data-sources`)).data)
-    if (name === sourceName) await asOwner('DELETE', `/data-sources/${id}`);
+    if (name === ownName) await asOwner('DELETE', `/data-sources/${id}`);
+  for (const { id, name } of (await asOwner('GET', `/ais?search=${encodeURIComponent(ownName)}`)).data)
+    if (name === ownName) await asOwner('DELETE', `/ais/${id}`);
 }
 
 /** @param place  its address is read anew for each request: a server that was started again may have another. */
@@ -105,7 +123,7 @@ function createAsk(place: Pick<ParleyPlace, 'url'>): Ask {
       headers: {
         authorization: `Bearer ${key}`,
         // Clients of MCP take both.
-        accept: 'application/json, text/event-stream',
+        accept: path.startsWith('/mcp') ? 'application/json, text/event-stream' : 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

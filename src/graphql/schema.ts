@@ -87,6 +87,7 @@ import './knowledge/source-runs.ts';
 import './knowledge/permissions/report.ts';
 import './knowledge/permissions/identities.ts';
 import './knowledge/permissions/open-documents.ts';
+import './knowledge/permissions/unidentified.ts';
 import './knowledge/pushes.ts';
 import './knowledge/uploads.ts';
 import './knowledge/items.ts';

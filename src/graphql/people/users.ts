@@ -3,7 +3,7 @@ import { builder } from '../ground/builder/builder.ts';
 import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { MemberRoleType, UserType } from './accounts.ts';
 
-const UserConnection = makeConnection(UserType, 'User', 'Users');
+export const UserConnection = makeConnection(UserType, 'User', 'Users');
 
 builder.queryFields((t) => ({
   user: t.field({

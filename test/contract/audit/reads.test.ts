@@ -127,7 +127,7 @@ describe.each(administrators)('%s is shown what others have', (who) => {
     async (title, { operation, call }, turn) => {
       const line = table[title] ?? table[operation];
       if (line === undefined) throw new Error(`${operation} has no line`);
-      if (!callersOf(line, turn).includes(who)) return;
+      if (line.reaches === 409 || !callersOf(line, turn).includes(who)) return;
       const given = await line.given(setting);
       const requestId = nextId();
       const { status, body } = await call(new Numbered(people[who], requestId), given);

@@ -473,6 +473,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.citedDocument': line('opensSource', byId('item')),
   'Query.search': line('anyone', () => ({ query: 'Made by a test' })),
   'Query.searchKnowledge': line('sees', ({ agent }) => ({ input: { agentId: agent, query: 'hours' } })),
+  'Query.unidentifiedPeople': conflict('administersSource', ({ source }) => ({ dataSourceId: source })),
   'Query.openDocuments': conflict('administersSource', ({ source, user }) => ({ dataSourceId: source, userId: user })),
   'Query.sourceIdentities': line('anyone'),
   'Query.knowledgeItems': line('readsSource', ({ source }) => ({ dataSourceId: source })),

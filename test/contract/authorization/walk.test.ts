@@ -162,7 +162,7 @@ const refusals: readonly string[] = ['NOT_FOUND', 'MODEL_NOT_FOUND', 'FORBIDDEN'
 /** The account of the walk is of a kind that cannot be browsed. */
 const unbrowsable = 'Query.connectionEntries INVALID_VALUE';
 /** The source is LENT; the other needs a scope of its own, as the item itself does. */
-const tolerated = [unbrowsable, 'Query.openDocuments CONFLICT'];
+const tolerated = [unbrowsable, 'Query.openDocuments CONFLICT', 'Query.unidentifiedPeople CONFLICT'];
 
 const { service, upstream } = await withService('model', {
   env: { ...worldEnv, ...roomForWholeSelections, GRAPHQL_COST_MAX: '1000000000000' },
@@ -223,6 +223,7 @@ describe('the walk of an administrator', () => {
       unbrowsable,
       // The source is LENT.
       'Query.openDocuments CONFLICT',
+      'Query.unidentifiedPeople CONFLICT',
     ]);
     expect(unfound(admin)).toEqual([]);
   });
@@ -244,6 +245,7 @@ describe('the walk of an administrator', () => {
       'Query.connectionEntries',
       // Its source is LENT.
       'Query.openDocuments',
+      'Query.unidentifiedPeople',
     ]);
   });
 

@@ -108,6 +108,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.groups': short(1_000, 'a name of 200 characters; their members are a list of their own'),
   'Query.myGroups': short(1_000, 'a name of 200 characters; their members are a list of their own'),
   'Query.openDocuments': short(60_000, 'a name of 500 characters, and ten principals of each access list that a page has'),
+  'Query.unidentifiedPeople': short(2_000, 'a name of 200 characters and an e-mail of 320'),
   'Query.sourceIdentities': short(2_000, 'at most 502: an e-mail of 320 characters, ids, and a connection'),
   'Query.search': short(2_000, 'at most 50 names of 200 characters, with snippets of 202'),
   'Query.organizations': short(2_000, 'a name of 200 characters'),

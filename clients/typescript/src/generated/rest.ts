@@ -2585,6 +2585,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/data-sources/{dataSourceId}/permissions/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a person can see
+         * @description The documents of a source with `"access": "MIRRORED"` that a person may open, oldest first, and why, without their texts: for administrators of its organization. Each asking is in the audit log.
+         */
+        get: operations["listOpenDocuments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/data-sources/{dataSourceId}/permissions/unidentified-people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List people without an identity at a data source
+         * @description Persons of the organization whom a source with `"access": "MIRRORED"` knows neither by an account nor, where e-mails count there, by a verified one: for administrators. They find what is open to all.
+         */
+        get: operations["listUnidentifiedPeople"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connections/identities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your identities at sources
+         * @description By what sources with `"access": "MIRRORED"` know you, and what vouches for it: the e-mail first, then at most 500 accounts, the last proven first.
+         */
+        get: operations["listSourceIdentities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/data-sources/{dataSourceId}/items": {
         parameters: {
             query?: never;
@@ -9282,6 +9342,16 @@ export interface components {
             users: components["schemas"]["GroupMember"][];
         };
         /**
+         * @description What vouches for an identity.
+         * @enum {string}
+         */
+        IdentityProof: "CONNECTION" | "DIRECTORY" | "NONE" | "SIGN_IN";
+        /**
+         * @description A service whose accounts have one id each.
+         * @enum {string}
+         */
+        IdentityService: "ATLASSIAN" | "GITHUB" | "GOOGLE" | "MICROSOFT";
+        /**
          * ImageGenerationCallParam
          * @description An image that was made.
          */
@@ -11429,6 +11499,33 @@ export interface components {
          * @enum {string}
          */
         OauthProvider: "DRIVE_A" | "DRIVE_B" | "TRACKER" | "WIKI";
+        /** @description A document that a person may open, without its text. */
+        OpenDocument: {
+            /** @description The id of the item. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Whether it is indexed. */
+            indexStatus: components["schemas"]["IndexStatus"];
+            /** @description Why the person may open it: each of its access lists names the person. */
+            lists: components["schemas"]["OpeningAccessList"][];
+        };
+        /** @description An access list of a document that names a person. */
+        OpeningAccessList: {
+            /** @description What names the person: at least one, and at most ten of them. */
+            principals: components["schemas"]["OpeningPrincipal"][];
+        };
+        /** @description What names a person in an access list. */
+        OpeningPrincipal: {
+            /** @description How. */
+            form: components["schemas"]["PrincipalForm"];
+            /** @description The e-mail, the domain, the id of the group or of the account; `` where there is none. */
+            key: string;
+            /** @description What a group is called; null where nobody said it. */
+            name: string | null;
+            /** @description Whether it opens for those who have a link. */
+            isByLink: boolean;
+        };
         /** @description The organization holds agents, chats and knowledge. */
         Organization: {
             /** @description The id of the organization. */
@@ -11675,6 +11772,11 @@ export interface components {
             /** @description Tokens spent on thinking. */
             reasoning_tokens: number;
         };
+        /**
+         * @description How an access list names a person.
+         * @enum {string}
+         */
+        PrincipalForm: "ACCOUNT" | "ANYONE" | "ANYONE_IN_ORGANIZATION" | "DOMAIN" | "EMAIL" | "GROUP";
         /** @description What chats have in common: instructions, sources and agents. Its owner changes it; members of its groups see it, and have chats of their own in it. */
         Project: {
             /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
@@ -11824,6 +11926,15 @@ export interface components {
          * @enum {string}
          */
         PromptVisibility: "GROUP" | "ORGANIZATION" | "PRIVATE";
+        /** @description Access of one user to a service elsewhere. Its secrets are kept sealed and shown to nobody. Administrators see whose it is and what it is called; the rest is null to them. */
+        ProvingConnection: {
+            /** @description An OAuth token, which `oauthTokenId` of a data source names. */
+            id: string;
+            /** @description The service at the other end. */
+            provider: components["schemas"]["ConnectionProvider"];
+            /** @description The name of the account or the server, for people. */
+            accountName: string;
+        };
         /**
          * @description Where the public catalog lists an agent.
          * @enum {string}
@@ -14054,6 +14165,24 @@ export interface components {
          * @enum {string}
          */
         SourceAccess: "LENT" | "MIRRORED";
+        /** @description What a person is known by at sources that are MIRRORED. */
+        SourceIdentity: {
+            /** @description Whose account it is; null for the e-mail of the person, which counts wherever e-mails do. */
+            service: components["schemas"]["IdentityService"] | null;
+            /** @description The id of the account at the service. */
+            accountId: string | null;
+            /** @description The e-mail; of an account, the one that its service calls verified. */
+            email: string | null;
+            /** @description What vouches for it. */
+            proof: components["schemas"]["IdentityProof"];
+            /**
+             * Format: date-time
+             * @description Since when; null where nobody noted it.
+             */
+            provenAt: string | null;
+            /** @description The connection that proves it. When it is deleted, the account opens nothing any more. */
+            connection: components["schemas"]["ProvingConnection"] | null;
+        };
         /** @description How far the reading of the permissions of a MIRRORED source is, and how late it is. */
         SourcePermissionReading: {
             /** @description Whether permissions are read now. */
@@ -14873,6 +15002,15 @@ export interface components {
             userId: string | null;
             /** @description The chat it answers in. */
             chatId: string | null;
+        };
+        /** @description A person, or a service, that keys act as. */
+        UnidentifiedPerson: {
+            /** @description The id of the user. */
+            id: string;
+            /** @description As shown to others. */
+            name: string;
+            /** @description In lower case. */
+            email: string;
         };
         /** @description Why it is not known who may open some documents. */
         UnknownPermissionsReason: {
@@ -24548,6 +24686,136 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DataSourcePermissionReading"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listOpenDocuments: {
+        parameters: {
+            query: {
+                /** @description The person: a member of the organization of the source. */
+                userId: string;
+                /** @description Only those whose name holds this text; at most 200 characters. */
+                search?: string;
+                /** @description How many to return. Default 20. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                dataSourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OpenDocument"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listUnidentifiedPeople: {
+        parameters: {
+            query?: {
+                /** @description How many to return. Default 20. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                dataSourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnidentifiedPerson"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listSourceIdentities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SourceIdentity"][];
+                    };
                 };
             };
             400: components["responses"]["Error400"];

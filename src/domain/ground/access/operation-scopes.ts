@@ -307,6 +307,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.tenants': 'ADMIN:READ',
   'Query.tools': null,
   'Query.unansweredQuestions': 'CHATS:READ',
+  'Query.unidentifiedPeople': 'DATA_SOURCES:READ',
   'Query.usage': 'USAGE:READ',
   'Query.usageDays': 'USAGE:READ',
   'Query.user': 'ADMIN:READ',

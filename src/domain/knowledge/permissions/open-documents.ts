@@ -5,9 +5,8 @@ import type { KnowledgeItem } from '../../../entities/knowledge/data-source.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Opening } from '../../../storage/knowledge/permissions/openings.ts';
 import type { Deps } from '../../deps.ts';
-import { isAdministrator } from '../../ground/access/access.ts';
 import { readItemQuery } from '../items.ts';
-import { getDataSource } from '../sources.ts';
+import { getMirroredSource } from './mirrored-source.ts';
 
 /** A document of a MIRRORED source that a person may open. It has no text: whoever asks may not be allowed to open it. */
 export interface OpenDocument extends Pick<KnowledgeItem, 'id' | 'createdAt' | 'name' | 'indexStatus'> {
@@ -39,15 +38,10 @@ export async function listOpenDocuments(
   page: PageRequest,
 ): Promise<Page<OpenDocument>> {
   const query = readItemQuery({ search });
-  const source = await getDataSource(deps, caller, dataSourceId);
-  if (!isAdministrator(caller, source.orgId))
-    throw new DomainError('FORBIDDEN', 'Only administrators may ask what somebody can see in a data source');
+  const refusal = 'Only administrators may ask what somebody can see in a data source';
+  const source = await getMirroredSource(deps, caller, dataSourceId, refusal);
   const role = isId('user', userId) ? await deps.storage.people.accounts.findRole(source.orgId, userId) : undefined;
   if (role === undefined) throw new DomainError('NOT_FOUND', 'There is no such person', { param: 'userId' });
-  if (source.access !== 'MIRRORED') {
-    const message = 'The source is LENT: everybody who may use one of its agents is answered from all of it';
-    throw new DomainError('CONFLICT', message, { param: 'dataSourceId' });
-  }
   const { items, permissions } = deps.storage.knowledge;
   const reader = { orgId: source.orgId, userId, keyId: null };
   const gate = await permissions.gates.open(reader, [source.id]);

@@ -1,11 +1,14 @@
 import { findPermissionKind } from '../../../engine/knowledge/connectors/registry.ts';
 import { permissionFeedMs } from '../../../engine/knowledge/sync/permission-jobs.ts';
+import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import type { DataSource, DataSourceType } from '../../../entities/knowledge/data-source.ts';
 import { emailServices } from '../../../entities/knowledge/permissions.ts';
+import type { User } from '../../../entities/people/account.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { PermissionReadingState, PermissionReport } from '../../../storage/knowledge/permissions/report.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditDataSource } from '../../ground/access/access.ts';
+import { getMirroredSource } from './mirrored-source.ts';
 
 type ReportedSource = Pick<DataSource, 'id' | 'orgId' | 'ownerUserId' | 'orgVisible' | 'type' | 'access'>;
 
@@ -20,14 +23,35 @@ export async function findPermissionReports(
 ): Promise<readonly (PermissionReport | null)[]> {
   const reportedSources = sources.filter((source) => isReported(caller, source));
   if (reportedSources.length === 0) return sources.map(() => null);
-  const reports = await storage.knowledge.permissions.reports(
-    reportedSources.map(({ id, type }) => {
-      const service = findPermissionKind(type)?.service ?? null;
-      // What a program pushes names people by e-mail.
-      return { id, service, tellsEmails: service === null || emailServices.has(service) };
-    }),
-  );
+  const reports = await storage.knowledge.permissions.reports(reportedSources.map(toReported));
   return sources.map(({ id }) => reports.get(id) ?? null);
+}
+
+/**
+ * Persons of the organization who are known at a MIRRORED source neither by an account nor, where e-mails count there, by a verified one: they find what is
+ * open to all. In the order of their ids, for administrators.
+ *
+ * @throws DomainError NOT_FOUND for a source that the caller may not see; FORBIDDEN for everyone except administrators; CONFLICT for a source that is LENT.
+ */
+export async function listUnidentifiedPeople(
+  deps: Deps,
+  caller: Caller,
+  dataSourceId: string,
+  page: PageRequest,
+): Promise<Page<User>> {
+  const source = await getMirroredSource(
+    deps,
+    caller,
+    dataSourceId,
+    'Only administrators may ask who is not known at a data source',
+  );
+  return deps.storage.knowledge.permissions.unidentified(toReported(source), page);
+}
+
+function toReported({ id, type }: Pick<DataSource, 'id' | 'type'>) {
+  const service = findPermissionKind(type)?.service ?? null;
+  // What a program pushes names people by e-mail.
+  return { id, service, tellsEmails: service === null || emailServices.has(service) };
 }
 
 /** How far the reading of the permissions of a source is, and how late it is. */

@@ -1,5 +1,7 @@
+import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import type { Connection } from '../../../entities/knowledge/connection.ts';
 import type { GroupMembers, ItemAccess } from '../../../entities/knowledge/permissions.ts';
+import type { User } from '../../../entities/people/account.ts';
 import type { Database } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { AccessGates } from './gates.ts';
@@ -16,15 +18,10 @@ import {
   type PushJobs,
   writePushedItems,
 } from './pushed-items.ts';
-import {
-  type PermissionReadingState,
-  type PermissionReport,
-  type ReportedSource,
-  readPermissionReports,
-  readReadingStates,
-} from './report.ts';
+import { type PermissionReadingState, type PermissionReport, readPermissionReports, readReadingStates } from './report.ts';
 import { type PermissionPlace, writeItemAccess } from './rules.ts';
 import { findOrganizationsWithPermissions, sweepPermissions } from './sweep.ts';
+import { listUnidentified, type ReportedSource } from './unidentified.ts';
 
 /** A part of what a source says of who may open its items. */
 export interface WrittenPermissions {
@@ -89,6 +86,11 @@ export class PermissionStore {
   /** What is known of the permissions of MIRRORED sources; the others are absent. */
   reports(sources: readonly ReportedSource[]): Promise<ReadonlyMap<string, PermissionReport>> {
     return readPermissionReports(this.#db, sources);
+  }
+
+  /** Persons of the organization who are not known at a source, in the order of their ids. */
+  unidentified(source: ReportedSource, page: PageRequest): Promise<Page<User>> {
+    return listUnidentified(this.#db, source, page);
   }
 
   /** How far the readings of the permissions of sources are; those that no connector reads are absent. */

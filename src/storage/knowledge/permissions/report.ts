@@ -1,6 +1,7 @@
 // Raw SQL: counts of JSON values of many items.
-import type { IdentityService, UnknownPermissions } from '../../../entities/knowledge/permissions.ts';
+import type { UnknownPermissions } from '../../../entities/knowledge/permissions.ts';
 import type { Database } from '../../ground/database.ts';
+import { countUnidentified, type ReportedSource } from './unidentified.ts';
 
 /** What is known of who may open the documents of a source. */
 export interface PermissionReport {
@@ -21,14 +22,6 @@ export interface PermissionReport {
   readonly unreadableGroups: readonly (UnknownPermissions & { readonly key: string; readonly name: string | null })[];
   /** Persons of the organization who are known at the source neither by an account nor, where it tells e-mails, by one that is verified. */
   readonly unidentifiedCount: number;
-}
-
-/** A source, and how people are known there. */
-export interface ReportedSource {
-  readonly id: string;
-  /** Whose accounts count; null: none do. */
-  readonly service: IdentityService | null;
-  readonly tellsEmails: boolean;
 }
 
 const reasonsMax = 20;
@@ -100,30 +93,6 @@ const countSql = `
 select "dataSourceId", "accessRuleId" is not null as "isKnown", "accessUnknown" as reason, count(*)::int as count
 from knowledge_items where "dataSourceId" = any($1::text[]) and "indexStatus" <> 'DELETING'
 group by "dataSourceId", "accessRuleId" is not null, "accessUnknown"`;
-
-/** By source; one where everybody is known is absent. Cost: one statement. */
-async function countUnidentified(db: Database, sources: readonly ReportedSource[]): Promise<ReadonlyMap<string, number>> {
-  const rows = await db.query<{ readonly id: string; readonly count: number }>(unidentifiedSql, [
-    sources.map(({ id }) => id),
-    sources.map(({ service }) => service),
-    sources.map(({ tellsEmails }) => tellsEmails),
-  ]);
-  return new Map(rows.map(({ id, count }) => [id, count]));
-}
-
-const unidentifiedSql = `
-select place.id, count(*)::int as count
-from unnest($1::text[], $2::text[], $3::bool[]) as place(id, service, "tellsEmails")
-join data_sources as source on source.id = place.id
-join memberships as member on member."orgId" = source."orgId"
-join users on users.id = member."userId"
-where not (place."tellsEmails" and (users."emailVerifiedAt" is not null or exists (
-    select from scim_users as known where known."userId" = users.id and known."orgId" = source."orgId" and known."isActive")))
-  and not exists (
-    select from person_accounts as account join connections as own on own.id = account."connectionId" and own."ownerUserId" = users.id
-    where account."userId" = users.id and account."orgId" = source."orgId"
-      and (account.service = place.service or place."tellsEmails" and account."verifiedEmail" is not null))
-group by place.id`;
 
 /** How far the reading of the permissions of a source is. */
 export interface PermissionReadingState {

@@ -131,6 +131,31 @@ describe('the reading of permissions', () => {
     await connect(bob, '4711');
     expect([await count(source), await count(github)]).toEqual([1, 3]);
   });
+
+  it('names them to administrators, page by page, on both APIs', async () => {
+    const document = `query ($id: ID!, $first: Int, $after: String) {
+      unidentifiedPeople(dataSourceId: $id, first: $first, after: $after) { totalCount nodes { id email } pageInfo { endCursor hasNextPage } } }`;
+    const list = async (who: Person, id: string, page: object = {}) => await who.graphql(document, { id, ...page });
+    const github = await makeSource('REPO_HOST', []);
+    await verify(ann);
+    await connect(bob, '4711');
+    expect((await list(admin, source)).data.unidentifiedPeople.nodes).toEqual([{ id: admin.userId, email: admin.email }]);
+    const everybody = [ann, bob, admin].map(({ userId }) => userId).toSorted();
+    const first = (await list(admin, github, { first: 2 })).data.unidentifiedPeople;
+    expect([first.totalCount, first.pageInfo.hasNextPage]).toEqual([3, true]);
+    const rest = (await list(admin, github, { first: 2, after: first.pageInfo.endCursor })).data.unidentifiedPeople;
+    expect([...first.nodes, ...rest.nodes].map(({ id }: { id: string }) => id)).toEqual(everybody);
+    const path = `/api/v1/data-sources/${github}/permissions/unidentified-people`;
+    const page = (await admin.get(`${path}?limit=2`)).body;
+    expect(page.data).toEqual(everybody.slice(0, 2).map((id) => ({ id, name: expect.any(String), email: expect.any(String) })));
+    expect((await admin.get(`${path}?cursor=${page.nextCursor}`)).body).toMatchObject({
+      data: [{ id: everybody[2] }],
+      nextCursor: null,
+    });
+    expect((await ann.get(path)).body.error.code).toBe('forbidden');
+    await prisma.dataSource.update({ where: { id: github }, data: { access: 'LENT' } });
+    expect((await admin.get(path)).status).toBe(409);
+  });
 });
 
 describe('what a person is known by', () => {
@@ -152,6 +177,11 @@ describe('what a person is known by', () => {
       },
     ]);
     expect(await own(ann)).toHaveLength(1);
+    expect((await bob.get('/api/v1/connections/identities')).body.data).toMatchObject([
+      { service: null, email: bob.email, proof: 'SIGN_IN', connection: null },
+      { service: null, proof: 'DIRECTORY' },
+      { service: 'GOOGLE', accountId: '4711', proof: 'CONNECTION', connection: { id, provider: 'DRIVE_A' } },
+    ]);
   });
 
   it('ends with the connection, at once', async () => {
@@ -197,6 +227,14 @@ describe('what a person can see in a source', () => {
         JSON.stringify({ principals: [principal('ACCOUNT', 'google 4711'), principal('ANYONE_IN_ORGANIZATION', '')] }),
       ]),
     );
+    const path = `/api/v1/data-sources/${source}/permissions/documents`;
+    const reply = await admin.get(`${path}?userId=${bob.userId}&limit=1`);
+    expect(reply.body).toMatchObject({ data: [{ id: nodes[0].itemId, name: 'holidays', lists: expect.any(Array) }] });
+    expect((await admin.get(`${path}?userId=${bob.userId}&cursor=${reply.body.nextCursor}`)).body.data).toMatchObject([
+      { name: 'plan' },
+    ]);
+    expect((await admin.get(path)).body.error).toMatchObject({ param: 'userId' });
+    expect((await ann.get(`${path}?userId=${bob.userId}`)).status).toBe(403);
   });
 
   it('is paged and searched, and what is open by link says so', async () => {

@@ -19,19 +19,26 @@ const database = await withService('plain', { env: byMeaning });
 const copy = await withService('plain', {
   env: { ...byMeaning, SEARCH_INDEX_URL: standIn.url, SEARCH_INDEX_TIMEOUT_MS: '30000' },
 });
-/** The test of one world; `.ci/run` tries more. */
-const worlds = triesAll ? [0, 1, 2, 3] : [0];
-const stepCount = triesAll ? 12 : 4;
+/** The test of one world; `.ci/run` tries more, and of a copy, which takes part in searches only, half as many. */
+const worlds = (all: number) => Array.from({ length: triesAll ? all : 1 }, (_one, world) => world);
+const stepCount = triesAll ? 10 : 4;
+/** Thousands of requests, on a machine that does other work. */
+const timeoutMs = 400_000;
 
 afterAll(async () => {
   await meaning.close();
   await standIn.close();
 });
 
+/** The ways that search. In the others the database answers, beside a copy as without one. */
+function onlySearches(ways: JudgedServer['ways']): JudgedServer['ways'] {
+  return Object.fromEntries(Object.entries(ways).filter(([way]) => /search|answer/.test(way)));
+}
+
 describe.each([
-  ['the database', database],
-  ['a copy at an OpenSearch', copy],
-] as const)('searched by %s', (_name, { service, make }) => {
+  ['the database', database, worlds(4)],
+  ['a copy at an OpenSearch', copy, worlds(2)],
+] as const)('searched by %s', (_name, { service, make }, ownWorlds) => {
   let people: readonly Person[];
   let clients: ReadonlyMap<string, TestPerson>;
   let admin: TestPerson;
@@ -55,7 +62,7 @@ describe.each([
     ];
     people = named.map(({ email, isMember }, index) => ({ name: `p${index}`, email, isMember }));
     clients = new Map(named.map(({ client }, index) => [`p${index}`, client]));
-    const agentId = (await make.agent({ owner, visibility: 'ANYONE_WITH_LINK' })).id;
+    const agentId = (await make.agent({ owner, visibility: 'ANYONE_WITH_LINK', intermediateStepsVisible: true })).id;
     place = { url: service.url, ownerKey: owner.key, agentId, keyOf: ({ name }) => clients.get(name)?.key ?? '' };
   });
 
@@ -63,10 +70,11 @@ describe.each([
     const parley = await createParley(place, access);
     const server = access === 'MIRRORED' ? await withAdministrator(parley) : parley;
     if (service !== copy.service) return server;
-    const { partialWays, ...whole } = server;
+    const { closedWays: _closed, ...rest } = server;
     return {
-      ...whole,
-      ...(triesAll && partialWays !== undefined ? { partialWays } : {}),
+      ...rest,
+      ways: onlySearches(server.ways),
+      partialWays: triesAll ? onlySearches(server.partialWays ?? {}) : {},
       async settle() {
         await server.settle();
         await copied(service);
@@ -96,12 +104,16 @@ describe.each([
     };
   }
 
-  it.each(worlds)('nobody is shown what that person may not open, and everybody what the person may: world %i', async (world) => {
-    const verdict = await judge(await createServer('MIRRORED'), people, { seed: sampleSeed + world, stepCount });
-    expect(verdict).toMatchObject({ leaks: [], missing: [] });
-    expect(verdict.caseCount).toBeGreaterThan(200);
-    expect([...verdict.shownCounts].filter(([, count]) => count === 0)).toEqual([]);
-  });
+  it.each(ownWorlds)(
+    'nobody is shown what that person may not open, and everybody what the person may: world %i',
+    async (world) => {
+      const verdict = await judge(await createServer('MIRRORED'), people, { seed: sampleSeed + world, stepCount });
+      expect(verdict).toMatchObject({ leaks: [], missing: [] });
+      expect(verdict.caseCount).toBeGreaterThan(200);
+      expect([...verdict.shownCounts].filter(([, count]) => count === 0)).toEqual([]);
+    },
+    timeoutMs,
+  );
 
   it('without permissions the same judge sees leaks', async () => {
     const verdict = await judge(await createServer('LENT'), people, { seed: sampleSeed, stepCount: 0 });

@@ -63,9 +63,35 @@ describe.skipIf(!hasBrowser())('the permissions of a source in the console', () 
       .getByText('1 · The account may not read who may open them')
       .waitFor();
     expect(await page.getByText('1: they find what is open to everybody').count()).toBe(1);
+    await page.getByRole('list', { name: 'People without an identity there' }).getByText(bob.email).waitFor();
     expect(await page.getByText('After 1 minute at most').count()).toBe(1);
     expect(await accessibilityFaults(page)).toEqual([]);
     await keepConsolePicture(page, 'permissions-missing');
+    expect(problems).toEqual([]);
+  });
+
+  it('are pushed by a program to a source of JSON, which says how', async () => {
+    const { page, problems } = await openConsole(service, ann, '/knowledge');
+    await page.getByRole('button', { name: 'Add knowledge' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add knowledge' });
+    await dialog.getByText('JSON', { exact: true }).click();
+    expect(await dialog.getByRole('radio', { name: /^All of it/ }).isChecked()).toBe(true);
+    await dialog.getByRole('radio', { name: /^What a program says that they may open/ }).check();
+    await dialog.getByRole('textbox', { name: 'Content' }).waitFor({ state: 'detached' });
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Handbook');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keepConsolePicture(page, 'permissions-push-add');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Handbook' }).waitFor();
+    await page.getByText('Each person from what that person may open there').waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await keepConsolePicture(page, 'permissions-pushed-page');
+    await page.getByRole('link', { name: 'Permissions' }).click();
+    await page.getByRole('heading', { name: 'A program pushes the documents' }).waitFor();
+    await page.getByText(`/api/v1/data-sources/${id}/principals`).waitFor();
+    await page.getByText(`/api/v1/data-sources/${id}/items`).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keepConsolePicture(page, 'permissions-pushed');
     expect(problems).toEqual([]);
   });
 

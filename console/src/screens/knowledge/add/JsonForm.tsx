@@ -2,47 +2,55 @@ import { useState } from 'react';
 import { useText } from '../../../text/text.ts';
 import { findFault } from '../../../ui/form/faults/find.ts';
 import { Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import type { SourceAccess } from '../documents.ts';
+import { AccessChoice } from './AccessChoice.tsx';
 import type { AddFormProps } from './AddForm.tsx';
 import { AddForm, useAddSource } from './AddForm.tsx';
 import { useAgentChoice } from './AgentPicker.tsx';
 
-/** Adds a payload of the reader's own. */
+/** Adds a payload of the reader's own, or a source to which a program pushes documents with their permissions. */
 export function JsonForm({ agentId, onClose }: AddFormProps) {
   const { t } = useText();
   const [name, setName] = useState('');
   const [text, setText] = useState('');
+  const [access, setAccess] = useState<SourceAccess>('LENT');
+  const isPushed = access === 'MIRRORED';
   const { picker, agent, isReady } = useAgentChoice(agentId, false);
   const { addSource, isBusy, error } = useAddSource(onClose);
-  const data = parseObject(text);
+  const data = isPushed ? {} : parseObject(text);
   const faults = { name: findFault(error, 'name'), data: findFault(error, 'data') };
   const isWrong = text.trim() !== '' && data === undefined;
+  const accessInput = isPushed ? { access } : {};
   return (
     <AddForm
       error={faults.name === undefined && faults.data === undefined ? error : undefined}
       isBusy={isBusy}
       isReady={name.trim() !== '' && data !== undefined && isReady}
-      onSubmit={() => void addSource(agent, { api: { name: name.trim(), data } })}
+      onSubmit={() => void addSource(agent, { api: { name: name.trim(), data, ...accessInput } })}
       onClose={onClose}
     >
       <Field label={t('Name')} error={faults.name}>
         {(control) => <TextInput {...control} maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />}
       </Field>
-      <Field
-        label={t('Content')}
-        hint={t('An object of JSON. Each value is found with its path.')}
-        error={isWrong ? t('This is no object of JSON.') : faults.data}
-      >
-        {(control) => (
-          <TextArea
-            {...control}
-            rows={8}
-            spellCheck={false}
-            placeholder={'{ "opening hours": { "Monday": "9 to 17" } }'}
-            value={text}
-            onChange={({ target }) => setText(target.value)}
-          />
-        )}
-      </Field>
+      <AccessChoice isPushed value={access} onChange={setAccess} />
+      {isPushed ? null : (
+        <Field
+          label={t('Content')}
+          hint={t('An object of JSON. Each value is found with its path.')}
+          error={isWrong ? t('This is no object of JSON.') : faults.data}
+        >
+          {(control) => (
+            <TextArea
+              {...control}
+              rows={8}
+              spellCheck={false}
+              placeholder={'{ "opening hours": { "Monday": "9 to 17" } }'}
+              value={text}
+              onChange={({ target }) => setText(target.value)}
+            />
+          )}
+        </Field>
+      )}
       {picker}
     </AddForm>
   );

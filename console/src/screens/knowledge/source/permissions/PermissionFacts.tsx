@@ -1,3 +1,4 @@
+import { useSession } from '../../../../parts/session/session.tsx';
 import { useText } from '../../../../text/text.ts';
 import { Note } from '../../../../ui/feedback.tsx';
 import { Card, Facts } from '../../../../ui/page.tsx';
@@ -5,12 +6,20 @@ import { Time } from '../../../../ui/small.tsx';
 import styles from '../source.module.css';
 import type { Source } from '../source.ts';
 import type { SourcePermissionsQuery } from './documents.ts';
+import { UnidentifiedPeople } from './UnidentifiedPeople.tsx';
 
 type Report = NonNullable<NonNullable<SourcePermissionsQuery['dataSource']>['permissions']>;
 
 /** What is known of who may open the documents of a source, and what is missing. */
-export function PermissionFacts({ report, reading }: { readonly report: Report; readonly reading: Source['permissionReading'] }) {
+export function PermissionFacts({
+  report,
+  source: { id, permissionReading: reading },
+}: {
+  readonly report: Report;
+  readonly source: Pick<Source, 'id' | 'permissionReading'>;
+}) {
   const { t, number } = useText();
+  const { isAdmin } = useSession();
   const { knownCount, unknownCount, reasons, missingRights, unreadableGroups, unidentifiedCount, errorMessage, fullAt } = report;
   const isPushed = reading?.latenessMs === 0;
   return (
@@ -50,6 +59,7 @@ export function PermissionFacts({ report, reading }: { readonly report: Report; 
         rows={unreadableGroups.map(({ key, name, message }) => ({ key, name: name ?? key, message }))}
       />
       <Reasons reasons={reasons} />
+      {isAdmin && unidentifiedCount > 0 ? <UnidentifiedPeople sourceId={id} /> : null}
     </>
   );
 }

@@ -15,6 +15,7 @@ import type { Source } from '../source.ts';
 import { SourcePermissionsDocument } from './documents.ts';
 import { PermissionFacts } from './PermissionFacts.tsx';
 import { PermissionNote } from './PermissionNote.tsx';
+import { PushNote } from './PushNote.tsx';
 import { SeenByPerson } from './SeenByPerson.tsx';
 
 /** Whose rights decide what is found in a source, what is known of them, and what a person can see. */
@@ -48,6 +49,7 @@ export function Permissions({ source, onChanged }: { readonly source: Source; re
       >
         {isMirrored ? <Mirrored source={source} onSend={(input) => void send(input)} /> : null}
       </Section>
+      {isMirrored && source.type === 'API' ? <PushNote sourceId={source.id} /> : null}
       {isMirrored && isAdmin && may('ADMIN_READ') ? <SeenByPerson sourceId={source.id} /> : null}
     </>
   );
@@ -110,7 +112,7 @@ function Mirrored({ source, onSend }: { readonly source: Source; readonly onSend
       <PermissionNote source={source} />
       <ErrorNote error={error} onRetry={reload} />
       {report === undefined && error === undefined ? <Skeleton lines={6} /> : null}
-      {report === undefined ? null : <PermissionFacts report={report} reading={reading} />}
+      {report === undefined ? null : <PermissionFacts report={report} source={source} />}
       <Card>
         <Switch
           label={t('What is shared by a link is found')}

@@ -49,6 +49,14 @@ export type SourcePermissionsQueryVariables = Exact<{
 
 export type SourcePermissionsQuery = { dataSource: { id: string, permissions: { knownCount: number, unknownCount: number, fullAt: string | null, missingRights: Array<string>, errorMessage: string | null, unidentifiedCount: number, reasons: Array<{ code: string, message: string, count: number }>, unreadableGroups: Array<{ key: string, name: string | null, message: string }> } | null } | null };
 
+export type UnidentifiedPeopleQueryVariables = Exact<{
+  id: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type UnidentifiedPeopleQuery = { unidentifiedPeople: { nodes: Array<{ id: string, name: string, email: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+
 export type PeopleChoiceQueryVariables = Exact<{
   orgId: string;
   search?: string | null | undefined;
@@ -68,5 +76,6 @@ export type OpenDocumentsQueryVariables = Exact<{
 export type OpenDocumentsQuery = { openDocuments: { totalCount: number | null, nodes: Array<{ name: string, indexStatus: IndexStatus, id: string, lists: Array<{ principals: Array<{ form: PrincipalForm, key: string, name: string | null, isByLink: boolean }> }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export const SourcePermissionsDocument = document<SourcePermissionsQuery, SourcePermissionsQueryVariables>("query SourcePermissions($id:ID!){dataSource(id:$id){id permissions{knownCount unknownCount reasons{code message count}fullAt missingRights errorMessage unreadableGroups{key name message}unidentifiedCount}}}");
+export const UnidentifiedPeopleDocument = document<UnidentifiedPeopleQuery, UnidentifiedPeopleQueryVariables>("query UnidentifiedPeople($id:ID!$after:String){unidentifiedPeople(dataSourceId:$id first:20 after:$after){nodes{id name email}pageInfo{endCursor hasNextPage}}}");
 export const PeopleChoiceDocument = document<PeopleChoiceQuery, PeopleChoiceQueryVariables>("query PeopleChoice($orgId:ID!$search:String){users(orgId:$orgId search:$search first:20){nodes{id name email}}}");
 export const OpenDocumentsDocument = document<OpenDocumentsQuery, OpenDocumentsQueryVariables>("query OpenDocuments($id:ID!$userId:ID!$search:String$after:String){openDocuments(dataSourceId:$id userId:$userId search:$search first:50 after:$after){totalCount nodes{id:itemId name indexStatus lists{principals{form key name isByLink}}}pageInfo{endCursor hasNextPage}}}");
