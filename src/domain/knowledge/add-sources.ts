@@ -28,6 +28,7 @@ export async function addApiDataSource(
   caller: Caller,
   agentId: string,
   input: { readonly name: string; readonly data?: unknown } & Pick<SourcePermissionsInput, 'access'>,
+  expectedDraft?: ExpectedDraft,
 ): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
@@ -46,6 +47,7 @@ export async function addApiDataSource(
     content: Readable.from([JSON.stringify(data, null, 1)]),
     sizeBytesMax: Number.MAX_SAFE_INTEGER,
     permissions,
+    expectedDraft,
   });
 }
 
@@ -53,7 +55,7 @@ export async function addApiDataSource(
  * Adds an uploaded file to an agent, and queues its indexing. The type of the file is determined from its bytes; an unreadable file
  * makes its item FAILED with a reason.
  *
- * @param also  runs in the transaction that makes the source.
+ * @param terms  `also` runs in the transaction that makes the source.
  * @throws DomainError NOT_FOUND, FORBIDDEN, REQUEST_TOO_LARGE, INVALID_VALUE for an empty file; the errors of `also`.
  */
 export async function addFileDataSource(
@@ -61,7 +63,7 @@ export async function addFileDataSource(
   caller: Caller,
   agentId: string,
   file: UploadedFile,
-  also: AlsoInTransaction = async () => undefined,
+  { also, expectedDraft }: AddFileTerms = {},
 ): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
   if (file.sizeBytes === 0) throw new DomainError('INVALID_VALUE', 'file must not be empty', { param: 'file' });
@@ -74,10 +76,15 @@ export async function addFileDataSource(
     mimeType,
     content: Readable.from(file.stream()),
     sizeBytesMax: deps.settings.UPLOAD_MAX_BYTES,
+    expectedDraft,
   };
-  return addSource(deps, caller, agent, source, also);
+  return addSource(deps, caller, agent, source, also ?? (async () => undefined));
 }
 type AlsoInTransaction = Parameters<DataSourceStore['create']>[1];
+interface AddFileTerms {
+  readonly also?: AlsoInTransaction | undefined;
+  readonly expectedDraft?: ExpectedDraft;
+}
 
 interface SourceContent {
   readonly name: string;
@@ -88,6 +95,7 @@ interface SourceContent {
   readonly content: Readable;
   readonly sizeBytesMax: number;
   readonly permissions?: Partial<SourcePermissions>;
+  readonly expectedDraft: ExpectedDraft;
 }
 
 /** Writes the bytes first, then the rows and the job in one transaction: a visible source is complete, and its job is queued. */
@@ -102,20 +110,21 @@ async function addSource(
   await requireRoom(deps, agent.id);
   const id = deps.newId('dataSource');
   const itemId = deps.newId('knowledgeItem');
-  const { name, type, data, filename, mimeType, permissions } = source;
+  const { name, type, data, filename, mimeType, permissions, expectedDraft } = source;
   const contentBlobKey = `${agent.orgId}/knowledge/${itemId}`;
   const { sizeBytes } = await storage.blobs.put(contentBlobKey, source.content, source.sizeBytesMax);
   const owner = { orgId: agent.orgId, ownerUserId: caller.userId, agentId: agent.id };
   const row = { ...owner, ...permissions, id, createdAt: deps.now(), name, type, data };
   const item = { id: itemId, contentBlobKey, filename, mimeType, sizeBytes };
   try {
-    await changeAgents(deps, caller, [agent.id], async () => {
+    const create = async () => {
       await storage.knowledge.sources.create({ ...row, item, runId: deps.newId('sourceRun') }, async (tx) => {
         await also(tx);
         await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
       });
       return { id };
-    });
+    };
+    await changeAgents(deps, caller, [agent.id], create, expectedDraft);
   } catch (error) {
     await storage.blobs.delete(contentBlobKey);
     throw error;

@@ -11,7 +11,7 @@ import type { Caller } from '../../entities/people/caller.ts';
 import { type JsonObject, membersOf, readElements } from '../../lib/json/json.ts';
 import type { NewConnectedSource } from '../../storage/knowledge/sources/connected-sources.ts';
 import { endedApproval } from '../agents/parts/access.ts';
-import { changeAgents } from '../agents/versions/change.ts';
+import { changeAgents, type ExpectedDraft } from '../agents/versions/change.ts';
 import type { Deps } from '../deps.ts';
 import { visibleDataSources } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
@@ -39,6 +39,7 @@ export async function addConnectedSource(
   agentId: string,
   kind: SourceKind,
   { dataRefreshPeriod, access, linkShared, recheck, ...input }: ConnectedSourceInput,
+  expectedDraft?: ExpectedDraft,
 ): Promise<readonly DataSource[]> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
@@ -53,7 +54,7 @@ export async function addConnectedSource(
     const whole = { ...data, ...site, ...part };
     return { name: kind.sourceName(whole), refreshPeriod: dataRefreshPeriod ?? 'NEVER', data: whole, ...permissions };
   });
-  return createSources(deps, caller, agent, kind.type, sources);
+  return createSources(deps, caller, agent, { type: kind.type, sources, expectedDraft });
 }
 
 /** The members of the source that its input lacks: the newest account, or the number of an installation that is named by its connection. */
@@ -163,13 +164,18 @@ async function chooseSite(deps: Deps, { orgId, userId }: Caller, { site }: Sourc
   return cloudId === undefined ? {} : { cloudId };
 }
 
+interface NewSources {
+  readonly type: ConnectedType;
+  readonly sources: readonly Pick<NewConnectedSource, 'name' | 'refreshPeriod' | 'data' | keyof SourcePermissions>[];
+  readonly expectedDraft: ExpectedDraft;
+}
+
 /** Makes sources, attaches them, and queues their first synchronization. All or none. */
 async function createSources(
   deps: Deps,
   caller: Caller,
   agent: AgentView,
-  type: ConnectedType,
-  sources: readonly Pick<NewConnectedSource, 'name' | 'refreshPeriod' | 'data' | keyof SourcePermissions>[],
+  { type, sources, expectedDraft }: NewSources,
 ): Promise<readonly DataSource[]> {
   const missing = missingSettings(type, deps.settings);
   if (missing.length > 0) {
@@ -187,14 +193,15 @@ async function createSources(
     ownerUserId: caller.userId,
     type,
   }));
-  await changeAgents(deps, caller, [agent.id], async () => {
+  const create = async () => {
     await deps.storage.knowledge.connectedSources.create(agent.id, rows, async (tx) => {
       for (const { id } of rows) {
         await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, trigger: 'ADDED' }, { owner: caller, key: id, tx });
       }
     });
     return rows[0];
-  });
+  };
+  await changeAgents(deps, caller, [agent.id], create, expectedDraft);
   const existingSources = await deps.storage.knowledge.sources.findMany(
     rows.map(({ id }) => id),
     visibleDataSources(caller),

@@ -20,7 +20,7 @@ import {
 } from '../../storage/knowledge/sources/places.ts';
 import { getAgent } from '../agents/agents.ts';
 import { endedApproval } from '../agents/parts/access.ts';
-import { changeAgents } from '../agents/versions/change.ts';
+import { changeAgents, type ExpectedDraft } from '../agents/versions/change.ts';
 import type { Deps } from '../deps.ts';
 import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
@@ -293,6 +293,7 @@ export async function bulkDeleteDataSources(
   caller: Caller,
   agentId: string,
   dataSourceIds: readonly string[],
+  expectedDraft?: ExpectedDraft,
 ): Promise<ReleasedDataSources> {
   const agent = await editableAgent(deps, caller, agentId);
   if (dataSourceIds.length === 0) {
@@ -318,9 +319,8 @@ export async function bulkDeleteDataSources(
     }
     await enqueueDeletion(deps, caller, tx, deleted);
   };
-  const { deletedIds, detachedIds } = await changeAgents(deps, caller, [agent.id], () =>
-    deps.storage.knowledge.sources.release(agent.id, ids, deps.now(), enqueue),
-  );
+  const release = () => deps.storage.knowledge.sources.release(agent.id, ids, deps.now(), enqueue);
+  const { deletedIds, detachedIds } = await changeAgents(deps, caller, [agent.id], release, expectedDraft);
   const counts = { deletedCount: deletedIds.length, detachedCount: detachedIds.length };
   return { aiId: agent.id, dataSourceIds: ids, ...counts, ...(await endedApproval(deps, agent)) };
 }

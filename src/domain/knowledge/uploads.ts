@@ -88,7 +88,9 @@ export async function uploadDataSource(
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `file must be ${contentType}, as announced`, { param: 'file' });
   }
   const whole = { filename, mimeType: contentType, sizeBytes, stream: () => file.stream() };
-  return addFileDataSource(deps, caller, agentId, whole, (tx) => useTicket(tx, ticket.id, new Date(ticket.expiresAtMs)));
+  return addFileDataSource(deps, caller, agentId, whole, {
+    also: (tx) => useTicket(tx, ticket.id, new Date(ticket.expiresAtMs)),
+  });
 }
 export interface UploadDataSourceInput {
   readonly agentId: string;

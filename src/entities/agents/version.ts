@@ -82,6 +82,15 @@ export interface AgentCanary {
   readonly startedAt: Date;
 }
 
+/** A change of a draft. */
+export interface DraftChange {
+  /** The one that it made. */
+  readonly revision: number;
+  /** Null when that person was erased. */
+  readonly userId: string | null;
+  readonly members: readonly string[];
+}
+
 /** How the draft of an agent and what people get go together. */
 export interface AgentVersioning {
   readonly publishing: AgentPublishing;

@@ -143,8 +143,10 @@ builder.mutationFields((t) => ({
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       file: t.arg({ type: 'File', description: 'The file; at most UPLOAD_MAX_BYTES of the service.' }),
+      expectedDraft: expectedDraftArg(t.arg),
     },
-    resolve: (_root, { agentId, file }, { deps, caller }) => addFileDataSource(deps, caller, agentId, file),
+    resolve: (_root, { agentId, file, expectedDraft }, { deps, caller }) =>
+      addFileDataSource(deps, caller, agentId, file, { expectedDraft }),
   }),
   attachDataSource: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
@@ -195,8 +197,10 @@ builder.mutationFields((t) => ({
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       input: t.arg({ type: BulkDeleteDataSourcesInput, description: 'The sources to delete.' }),
+      expectedDraft: expectedDraftArg(t.arg),
     },
-    resolve: (_root, { agentId, input }, { deps, caller }) => bulkDeleteDataSources(deps, caller, agentId, input.dataSourceIds),
+    resolve: (_root, { agentId, input, expectedDraft }, { deps, caller }) =>
+      bulkDeleteDataSources(deps, caller, agentId, input.dataSourceIds, expectedDraft),
   }),
   refreshDataSource: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },

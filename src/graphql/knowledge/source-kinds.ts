@@ -1,3 +1,4 @@
+import type { ExpectedDraft } from '../../domain/agents/versions/change.ts';
 import { addApiDataSource } from '../../domain/knowledge/add-sources.ts';
 import { addConnectedSource, type ConnectedSourceInput } from '../../domain/knowledge/connected-sources.ts';
 import type { SourceKind, SourceList } from '../../engine/knowledge/connectors/kind.ts';
@@ -5,6 +6,7 @@ import type { SourceMember } from '../../engine/knowledge/connectors/members.ts'
 import { connectedKinds } from '../../engine/knowledge/connectors/registry.ts';
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import { choiceName, inputName, sourceBodies } from '../../wire/data-sources.ts';
+import { expectedDraftArg } from '../agents/versions/args.ts';
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import type { GraphContext } from '../ground/builder/context.ts';
 import { type Conversion, flatInput } from '../ground/builder/flat-inputs.ts';
@@ -170,9 +172,10 @@ builder.mutationField('addDataSource', (t) =>
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       input: t.arg({ type: AddDataSourceInput, description: 'What is added.' }),
+      expectedDraft: expectedDraftArg(t.arg),
     },
-    resolve: async (_root, { agentId, input }, context) => {
-      const all = await addSources(context, agentId, input);
+    resolve: async (_root, { agentId, input, expectedDraft }, context) => {
+      const all = await addSources(context, agentId, input, expectedDraft);
       const [first] = all;
       if (first === undefined) throw new Error('a source that was just made is missing');
       return { first, all };
@@ -184,11 +187,12 @@ async function addSources(
   { deps, caller }: GraphContext,
   agentId: string,
   choice: AddDataSourceChoice,
+  expectedDraft: ExpectedDraft,
 ): Promise<readonly DataSource[]> {
-  if (choice.api !== undefined) return [await addApiDataSource(deps, caller, agentId, choice.api)];
+  if (choice.api !== undefined) return [await addApiDataSource(deps, caller, agentId, choice.api, expectedDraft)];
   for (const kind of connectedKinds) {
     const input = choice[choiceName(kind)];
-    if (input !== undefined) return addConnectedSource(deps, caller, agentId, kind, input);
+    if (input !== undefined) return addConnectedSource(deps, caller, agentId, kind, input, expectedDraft);
   }
   throw new Error('a choice without a member');
 }

@@ -104,7 +104,7 @@ export async function requireDraft(
   if (expectedDraft === undefined || expectedDraft === null || expectedDraft === draftRevision) return;
   const param = 'expectedDraft';
   if (expectedDraft < 1 || expectedDraft > draftRevision) throw outOfRange(param, 1, draftRevision);
-  const changes = await deps.storage.agents.versions.listChangesSince(agentId, expectedDraft);
+  const changes = (await deps.storage.agents.versions.listChangesSince([agentId], expectedDraft)).get(agentId) ?? [];
   const names = await readNames(deps, [...new Set(changes.flatMap(({ userId }) => userId ?? []))]);
   const members = [...new Set(changes.flatMap((change) => change.members))];
   const who = names.length === 0 ? 'Somebody' : names.join(', ');

@@ -1,4 +1,4 @@
-import { type AgentContent, type AgentVersion, draftVersion } from '../../../entities/agents/version.ts';
+import { type AgentContent, type AgentVersion, type DraftChange, draftVersion } from '../../../entities/agents/version.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
@@ -102,6 +102,16 @@ export function readVersionName(param: string, name: string | null | undefined):
 /** The same where it must be named. */
 export function requireVersionName(param: string, name: string): number {
   return readVersionName(param, name) ?? draftVersion;
+}
+
+/** Who changed which members of drafts after a revision, oldest first, in the order of `ids`. The caller may edit the agents. Cost: one statement. */
+export async function listDraftChanges(
+  { storage }: Deps,
+  ids: readonly string[],
+  after: number,
+): Promise<readonly (readonly DraftChange[])[]> {
+  const changes = await storage.agents.versions.listChangesSince(ids, after);
+  return ids.map((id) => changes.get(id) ?? []);
 }
 
 /** The names of those who made versions, in order; null for somebody who is gone. */

@@ -1,10 +1,10 @@
 import { canaryKeeps } from '../../../domain/agents/versions/canary.ts';
 import type { ContentChange, ContentMember, DiffHunk, DiffLine } from '../../../domain/agents/versions/diff.ts';
 import { contentChangeKinds, diffLineKinds } from '../../../domain/agents/versions/diff.ts';
-import { readMakers } from '../../../domain/agents/versions/versions.ts';
+import { listDraftChanges, readMakers } from '../../../domain/agents/versions/versions.ts';
 import { canEditAgent } from '../../../domain/ground/access/access.ts';
 import type { AgentView } from '../../../entities/agents/agent.ts';
-import type { AgentVersion, AgentVersioning } from '../../../entities/agents/version.ts';
+import type { AgentVersion, AgentVersioning, DraftChange } from '../../../entities/agents/version.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
@@ -125,7 +125,24 @@ export const ContentMemberType = builder.objectRef<ContentMember>('ContentMember
   }),
 });
 
-const AgentDraftType = builder.objectRef<AgentVersioning>('AgentDraft').implement({
+const AgentDraftChangeType = builder.objectRef<DraftChange>('AgentDraftChange').implement({
+  access: { scope: 'AGENTS:READ' },
+  description: 'A change of the draft of an agent.',
+  fields: (t) => ({
+    revision: t.exposeInt('revision', { description: 'The revision of the draft that it made.' }),
+    userId: t.exposeID('userId', { nullable: true, description: 'Who made it; null when that person was erased.' }),
+    userName: t.string({
+      nullable: true,
+      description: 'The name of that person; null when there is none any more.',
+      resolve: ({ userId }, _args, context) => makerOfVersion(context, userId),
+    }),
+    members: t.exposeStringList('members', { description: 'What it changed: `instructions`, `tools.lookup`. At most 100.' }),
+  }),
+});
+
+const changesOfDraft = batched((ids: readonly string[], { deps }, after: number) => listDraftChanges(deps, ids, after));
+
+const AgentDraftType = builder.objectRef<AgentVersioning & { readonly id: string }>('AgentDraft').implement({
   access: { scope: 'AGENTS:READ' },
   description: 'What its editors see and change of an agent, and people get once it is published.',
   fields: (t) => ({
@@ -133,6 +150,12 @@ const AgentDraftType = builder.objectRef<AgentVersioning>('AgentDraft').implemen
       description: 'Grows with every change. Give it as `expectedDraft`, and a change is refused when somebody was faster.',
     }),
     isChanged: t.exposeBoolean('isDraftChanged', { description: 'Whether it differs from what people get.' }),
+    changes: t.field({
+      type: [AgentDraftChangeType],
+      description: 'Who changed what since a revision, oldest first; the last 200 changes are remembered.',
+      args: { after: t.arg.int({ description: 'The revision that the caller saw.' }) },
+      resolve: async ({ id }, { after }, context) => [...(await changesOfDraft(context, id, after))],
+    }),
   }),
 });
 

@@ -5,6 +5,7 @@ import type {
   AgentPublishing,
   AgentVersion,
   AgentVersioning,
+  DraftChange,
 } from '../../../entities/agents/version.ts';
 import { type Page, type PageRequest, toPage } from '../../../entities/ground/page.ts';
 import type { Database } from '../../ground/database.ts';
@@ -47,12 +48,6 @@ export interface ClosedAgent {
   readonly versions?: readonly NewVersion[];
   /** What changed of the draft; absent: it did not. */
   readonly members?: readonly string[];
-}
-
-export interface DraftChange {
-  readonly revision: number;
-  readonly userId: string | null;
-  readonly members: readonly string[];
 }
 
 export interface PublishedContent {
@@ -194,12 +189,13 @@ export class AgentVersionStore {
     return new Map(rows.map(({ id, content, editorIds }) => [id, { content, editorIds: new Set(editorIds) }]));
   }
 
-  /** The changes of the draft after a revision, oldest first. */
-  listChangesSince(agentId: string, revision: number): Promise<readonly DraftChange[]> {
-    return this.#db.prisma.agentDraftChange.findMany({
-      where: { agentId, revision: { gt: revision } },
-      orderBy: { revision: 'asc' },
-      select: { revision: true, userId: true, members: true },
+  /** The changes of drafts after a revision, oldest first, by the ids of the agents. */
+  async listChangesSince(ids: readonly string[], revision: number): Promise<ReadonlyMap<string, readonly DraftChange[]>> {
+    const rows = await this.#db.prisma.agentDraftChange.findMany({
+      where: { agentId: { in: [...ids] }, revision: { gt: revision } },
+      orderBy: [{ agentId: 'asc' }, { revision: 'asc' }],
+      select: { agentId: true, revision: true, userId: true, members: true },
     });
+    return Map.groupBy(rows, ({ agentId }) => agentId);
   }
 }

@@ -162,6 +162,26 @@ describe('versions of an agent', () => {
       draft: { revision: revision + 1 },
     });
     await ask(ann, update, { id, input: { introduction: 'Hello' }, expectedDraft: revision + 1 });
+    // So are knowledge and parts, and the form that is open learns who was there.
+    const old = { id, expectedDraft: revision };
+    const data = { question: 'Why?' };
+    const add = `mutation ($id: ID!, $data: JSON!, $expectedDraft: Int) { addDataSource(agentId: $id, input: { api: { name: "S", data: $data } }, expectedDraft: $expectedDraft) { dataSource { id } } }`;
+    expect(await refusal(ann, add, { ...old, data })).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringMatching(/changed instructions, introduction since/),
+    });
+    const made = (await ask(ann, add, { id, data })).addDataSource.dataSource.id;
+    const remove = `mutation ($id: ID!, $ids: [ID!]!, $expectedDraft: Int) { bulkDeleteDataSources(agentId: $id, input: { dataSourceIds: $ids }, expectedDraft: $expectedDraft) { deletedCount } }`;
+    expect((await refusal(ann, remove, { ...old, ids: [made] })).code).toBe('CONFLICT');
+    expect((await ask(ann, remove, { id, ids: [made] })).bulkDeleteDataSources.deletedCount).toBe(1);
+    const changes = `query ($id: ID!, $after: Int!) { agent(id: $id) { draft { changes(after: $after) { revision userName members } } } }`;
+    expect((await ask(ann, changes, { id, after: revision })).agent.draft.changes).toMatchObject([
+      { revision: revision + 1, userName: 'Bob', members: ['instructions'] },
+      { userName: 'Ann', members: ['introduction'] },
+      { userName: 'Ann', members: ['sources.S'] },
+      { userName: 'Ann', members: ['sources.S'] },
+    ]);
+    expect((await ask(cleo, changes, { id, after: 0 })).agent.draft).toBeNull();
   });
 
   it('go back to an old one with all its parts and their ids, and keep the draft that was not published', async () => {

@@ -130,7 +130,10 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
     // What only the other one changed comes by itself.
     await expect.poll(() => page.getByRole('textbox', { name: 'What it is for' }).inputValue()).toBe('Reads all contracts.');
     await ann.patch(`/api/v1/ais/${agent.id}`, { name: 'Legal desk of Bob' });
-    await page.getByText('Somebody else saved “Name” while you changed it.').waitFor();
+    await page.getByText('Ann Example saved “Name” while you changed it.').waitFor();
+    await page.getByText('What differs: Name').click();
+    await page.getByRole('deletion').filter({ hasText: 'Legal desk of Bob' }).waitFor();
+    await page.getByRole('insertion').filter({ hasText: 'Legal desk of Ann' }).waitFor();
     await keepConsolePicture(page, 'agent-conflict');
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);

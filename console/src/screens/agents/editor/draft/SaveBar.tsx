@@ -6,9 +6,11 @@ import { Button } from '../../../../ui/form/button.tsx';
 import { useFaultWords } from '../../../../ui/form/faults/words.ts';
 import { useToast } from '../../../../ui/overlay/toasts.tsx';
 import styles from '../editor.module.css';
-import type { FieldName } from './draft.ts';
+import { Lines } from '../versions/Diff.tsx';
+import { compareLines } from './compare-lines.ts';
+import { fieldText } from './draft.ts';
 import { fieldLabel, fieldOfPlace } from './field-labels.ts';
-import type { AgentForm } from './use-draft.ts';
+import type { AgentForm, Conflict } from './use-draft.ts';
 
 /** Stands at the foot of the editor as long as something is not saved. Ctrl S and ⌘ S save too. */
 export function SaveBar({ form }: { readonly form: AgentForm }) {
@@ -33,8 +35,8 @@ export function SaveBar({ form }: { readonly form: AgentForm }) {
   if (!isDirty) return null;
   return (
     <section className={styles.saveBar} aria-label={t('Unsaved changes')}>
-      {form.conflicts.map((name) => (
-        <Conflict key={name} name={name} form={form} />
+      {form.conflicts.map((conflict) => (
+        <ConflictNote key={conflict.name} conflict={conflict} form={form} />
       ))}
       <Refusal error={form.error} />
       <div className={styles.saveRow}>
@@ -50,9 +52,11 @@ export function SaveBar({ form }: { readonly form: AgentForm }) {
   );
 }
 
-/** Somebody else changed the same field: the reader chooses. */
-function Conflict({ name, form }: { readonly name: FieldName; readonly form: AgentForm }) {
+/** Somebody else changed the same field: the reader sees what differs, and chooses, or writes both into one. */
+function ConflictNote({ conflict, form }: { readonly conflict: Conflict; readonly form: AgentForm }) {
   const { t } = useText();
+  const { name, mine, theirs, who } = conflict;
+  const field = fieldLabel(t, name);
   return (
     <Note
       tone="warn"
@@ -67,7 +71,14 @@ function Conflict({ name, form }: { readonly name: FieldName; readonly form: Age
         </span>
       }
     >
-      {t('Somebody else saved “{field}” while you changed it.', { field: fieldLabel(t, name) })}
+      {who.length === 0
+        ? t('Somebody else saved “{field}” while you changed it.', { field })
+        : t('{name} saved “{field}” while you changed it.', { name: who.join(', '), field })}
+      <details className={styles.difference}>
+        <summary>{t('What differs: {field}', { field })}</summary>
+        <p>{t('Lines with − are theirs, lines with + are yours. Write into the field what both want, and keep yours.')}</p>
+        <Lines lines={compareLines(fieldText(theirs), fieldText(mine))} />
+      </details>
     </Note>
   );
 }

@@ -114,6 +114,11 @@ export interface Draft {
   readonly conflicts: readonly FieldName[];
 }
 
+/** What a field is, as lines that can be compared. */
+export function fieldText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
 export const startDraft = (base: AgentFields): Draft => ({ base, mine: base, conflicts: [] });
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

@@ -2,7 +2,8 @@ import { ParleyError } from '@parley/client';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { readableError, run } from '../../../../graphql/client.ts';
 import { useMutate } from '../../../../graphql/hooks.ts';
-import { AgentEditorDocument, type AgentFieldsFragment, SaveAgentDocument } from '../documents.ts';
+import { AgentEditorDocument, DraftChangesDocument, type DraftChangesQuery, SaveAgentDocument } from '../documents.ts';
+import type { EditorAgent } from '../section.ts';
 import {
   type AgentFields,
   changedFields,
@@ -16,13 +17,22 @@ import {
 } from './draft.ts';
 import { fieldOfPlace } from './field-labels.ts';
 
+/** A field that both changed. */
+export interface Conflict {
+  readonly name: FieldName;
+  readonly mine: unknown;
+  readonly theirs: unknown;
+  /** Who changed it, as far as that is known. */
+  readonly who: readonly string[];
+}
+
 export interface AgentForm {
   readonly fields: AgentFields;
   readonly set: <Name extends FieldName>(name: Name, value: AgentFields[Name]) => void;
   readonly isReadOnly: boolean;
   readonly changed: readonly FieldName[];
   /** Fields that somebody else changed too. */
-  readonly conflicts: readonly FieldName[];
+  readonly conflicts: readonly Conflict[];
   readonly takeTheirs: (name: FieldName) => void;
   readonly keepMine: (name: FieldName) => void;
   readonly discard: () => void;
@@ -34,7 +44,7 @@ export interface AgentForm {
 }
 
 /** The form of an agent over all sections. `agent` is what the service says now; what it says anew is merged with what the reader changed. */
-export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): AgentForm {
+export function useDraft(agent: EditorAgent, isReadOnly: boolean): AgentForm {
   const [draft, setDraft] = useState(() => startDraft(readFields(agent)));
   const mutation = useMutate(SaveAgentDocument);
   const [looking, setLooking] = useState<{ readonly isBusy: boolean; readonly error?: ParleyError }>({ isBusy: false });
@@ -45,6 +55,7 @@ export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): Agent
     if (!isSaving) setDraft((current) => mergeTheirs(current, readFields(agent)));
   }, [agent, isSaving]);
   const changed = useMemo(() => changedFields(draft), [draft]);
+  const authors = useAuthors(agent, draft.conflicts);
   const set = useCallback(<Name extends FieldName>(name: Name, value: AgentFields[Name]) => {
     setDraft((current) => ({ ...current, mine: { ...current.mine, [name]: value } }));
     setMended((current) => new Set(current).add(name));
@@ -81,7 +92,10 @@ export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): Agent
     set,
     isReadOnly,
     changed,
-    conflicts: draft.conflicts,
+    conflicts: draft.conflicts.map((name) => ({
+      ...{ name, mine: draft.mine[name], theirs: draft.base[name] },
+      who: authors.get(name) ?? [],
+    })),
     takeTheirs: (name) =>
       setDraft((current) => ({
         ...current,
@@ -97,6 +111,31 @@ export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): Agent
     isSaving,
     error: withoutMended(mutation.error, mended) ?? looking.error,
   };
+}
+
+/** Who changed which members since the form was begun; asked once there is a conflict. */
+function useAuthors({ id, draft }: EditorAgent, conflicts: readonly FieldName[]): ReadonlyMap<string, readonly string[]> {
+  const [since] = useState(draft?.revision ?? 1);
+  const [authors, setAuthors] = useState<ReadonlyMap<string, readonly string[]>>(new Map());
+  const names = conflicts.join(' ');
+  useEffect(() => {
+    if (names === '') return;
+    // Without it the note says that it was somebody.
+    const keep = ({ agent }: DraftChangesQuery) => setAuthors(readAuthors(agent?.draft?.changes ?? []));
+    run(DraftChangesDocument, { id, after: since }).then(keep, () => undefined);
+  }, [id, since, names]);
+  return authors;
+}
+
+type DraftChanges = NonNullable<NonNullable<DraftChangesQuery['agent']>['draft']>['changes'];
+
+function readAuthors(changes: DraftChanges): ReadonlyMap<string, readonly string[]> {
+  const authors = new Map<string, readonly string[]>();
+  for (const { userName, members } of changes) {
+    if (userName === null) continue;
+    for (const member of members) authors.set(member, [...new Set([...(authors.get(member) ?? []), userName])]);
+  }
+  return authors;
 }
 
 /** What is still wrong: a fault goes when its field is changed. */

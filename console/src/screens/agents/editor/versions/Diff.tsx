@@ -10,6 +10,33 @@ const signs = { SAME: ' ', ADDED: '+', REMOVED: '−' } as const;
 const lineTags = { SAME: 'span', ADDED: 'ins', REMOVED: 'del' } as const;
 const tones = { ADDED: 'good', REMOVED: 'bad', CHANGED: 'neutral' } as const;
 
+export interface DiffLine {
+  readonly kind: keyof typeof signs;
+  readonly text: string;
+}
+
+/** Lines of two texts. */
+export function Lines({ lines }: { readonly lines: readonly DiffLine[] }) {
+  return (
+    <div className={styles.lines}>
+      <LineList lines={lines} />
+    </div>
+  );
+}
+
+function LineList({ lines }: { readonly lines: readonly DiffLine[] }) {
+  return lines.map((line, place) => {
+    const Line = lineTags[line.kind];
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a difference never change
+      <Line key={place} className={styles.line} data-kind={line.kind}>
+        <span className={styles.sign}>{signs[line.kind]}</span>
+        <span>{line.text}</span>
+      </Line>
+    );
+  });
+}
+
 /** What differs between two versions, member by member: lines with a sign and a color. */
 export function Diff({ changes }: { readonly changes: readonly Change[] }) {
   const { t } = useText();
@@ -27,16 +54,7 @@ export function Diff({ changes }: { readonly changes: readonly Change[] }) {
               {index === 0 && fromLine <= 1 ? null : (
                 <p className={styles.place}>{t('Line {line}', { line: Math.max(fromLine, toLine) })}</p>
               )}
-              {lines.map((line, place) => {
-                const Line = lineTags[line.kind];
-                return (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a difference never change
-                  <Line key={place} className={styles.line} data-kind={line.kind}>
-                    <span className={styles.sign}>{signs[line.kind]}</span>
-                    <span>{line.text}</span>
-                  </Line>
-                );
-              })}
+              <LineList lines={lines} />
             </div>
           ))}
         </li>
