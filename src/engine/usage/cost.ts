@@ -32,6 +32,13 @@ function part(tokens: number, perMillionTokens: number): Cost {
   return BigInt(countable(tokens)) * BigInt(Math.round(perMillionTokens * 1_000_000));
 }
 
+/** The most that one token can cost, in the operator's currency. */
+export function costOfDearestToken(price: ModelPrice): number {
+  const { inputPerMillionTokens: input, outputPerMillionTokens: output } = price;
+  const { cachedInputPerMillionTokens: read = input, cacheWritePerMillionTokens: write = input } = price;
+  return Math.max(input, output, read, write) / 1_000_000;
+}
+
 /** The sum of costs of which any may be unknown: then it is unknown too. */
 export function addCost(sum: Cost | null, cost: Cost | null): Cost | null {
   return sum === null || cost === null ? null : sum + cost;

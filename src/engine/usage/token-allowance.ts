@@ -18,7 +18,7 @@ export interface AllowanceHold {
 export class TokenAllowance {
   /** Whether a call was not made because of it. */
   hasRefused = false;
-  readonly #max: number;
+  #max: number;
   readonly #whole: TokenAllowance | undefined;
   #used: number;
   #held = 0;
@@ -32,6 +32,11 @@ export class TokenAllowance {
 
   get used(): number {
     return this.#used;
+  }
+
+  /** Another bound from now on. What is held already may be above it. */
+  limitTo(max: number): void {
+    this.#max = max;
   }
 
   get left(): number {

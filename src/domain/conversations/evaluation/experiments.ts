@@ -1,15 +1,16 @@
 import type { AgentView } from '../../../entities/agents/agent.ts';
 import type { Dataset } from '../../../entities/conversations/evaluation/dataset.ts';
-import type { Experiment, Scorer, Variant } from '../../../entities/conversations/evaluation/experiment.ts';
+import type { Experiment, Variant } from '../../../entities/conversations/evaluation/experiment.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import { findAgent, findModelId } from '../../agents/agents.ts';
+import { findAgent } from '../../agents/agents.ts';
 import { editableAgent } from '../../agents/parts/access.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditAgent } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
+import { listModelIds } from './cost-bound.ts';
 import { getDatasetWithAgent, requireRevision } from './datasets.ts';
 import { readScorers, type ScorerInput } from './scorer-input.ts';
 import { readVersions } from './variants.ts';
@@ -72,7 +73,7 @@ export async function startExperiment(
   checkNumbers(input, faults);
   const variants = await readVariants(deps, caller, agent, input, faults);
   const scorers = await readScorers(deps, input.scorers, faults);
-  if (typeof input.costMax === 'number') checkPrices(deps, agent, { variants, scorers }, faults);
+  if (typeof input.costMax === 'number') await checkPrices(deps, caller, { agentId: agent.id, variants, scorers }, faults);
   faults.throwIfAny();
   const repeats = input.repeats ?? 1;
   await requireCases(deps, dataset, { revision, answers: variants.length * repeats });
@@ -123,17 +124,8 @@ async function readVariants(
 }
 
 /** A bound in money needs prices. */
-function checkPrices(
-  deps: Deps,
-  agent: AgentView,
-  { variants, scorers }: { readonly variants: readonly Variant[]; readonly scorers: readonly Scorer[] },
-  faults: Faults,
-): void {
-  const modelIds = [
-    ...variants.map(({ modelId }) => modelId ?? findModelId(deps, agent)),
-    ...scorers.flatMap(({ modelId }) => modelId ?? []),
-  ];
-  const unpriced = [...new Set(modelIds)].filter((id) => deps.models.priceOf(id) === null);
+async function checkPrices(deps: Deps, caller: Caller, asked: Parameters<typeof listModelIds>[2], faults: Faults): Promise<void> {
+  const unpriced = (await listModelIds(deps, caller, asked)).filter((id) => deps.models.priceOf(id) === null);
   if (unpriced.length > 0)
     faults.add('costMax', `costMax cannot be held: ${unpriced.join(', ')} has no price in the models file`);
 }

@@ -9,6 +9,7 @@ import type { ClaimedQuestion, NewResult } from '../../../storage/conversations/
 import type { Deps } from '../../deps.ts';
 import { findPerson } from '../schedules/rights.ts';
 import { type AskTerms, askCase } from './ask.ts';
+import { type CostBound, createBound } from './cost-bound.ts';
 import { type JudgeSpending, judgeAnswer, judgePair } from './judge.ts';
 import { DraftChangedError } from './variants.ts';
 
@@ -87,10 +88,9 @@ class ExperimentWork {
   readonly #experiment: Experiment & { readonly fence: number };
   readonly #terms: AskTerms;
   readonly #signal: AbortSignal;
+  #bound: CostBound | undefined;
   #askedCount = 0;
-  #cost: number;
-  /** What the answers under way may cost at most, by what answers cost until now. */
-  #costliest = 0;
+  #isPostponed = false;
   /** Why nothing more is asked; undefined while nothing stops it. */
   stopReason: string | undefined;
 
@@ -99,11 +99,19 @@ class ExperimentWork {
     this.#experiment = experiment;
     this.#terms = terms;
     this.#signal = signal;
-    this.#cost = experiment.cost;
   }
 
   async run(): Promise<void> {
+    try {
+      this.#bound = await createBound(this.#deps, this.#terms.caller, this.#terms.allowance, this.#experiment);
+    } catch (error) {
+      if (!(error instanceof DomainError || error instanceof DraftChangedError)) throw error;
+      this.stopReason = error.message;
+      return;
+    }
     await Promise.all(Array.from({ length: askedAtOnce }, (_, place) => this.#askInTurns(place)));
+    // What the answers under way did not need may reach for more, one at a time.
+    if (this.#isPostponed && !this.#isOver) await this.#askInTurns(0);
     if (this.#experiment.scorers.some(({ kind }) => kind === 'JUDGE_PAIR')) await this.#comparePairs();
   }
 
@@ -118,8 +126,16 @@ class ExperimentWork {
         const result = await this.#ask(question);
         // Nobody knows whether the model was asked: the next process says so.
         if (result === 'left') return;
+        if (result === 'postponed') {
+          await experiments.release(id, question, fence);
+          return;
+        }
         if (result === 'refused') await experiments.release(id, question, fence);
-        else await experiments.finish(id, question, fence, result);
+        else {
+          const { tokens, cost, judgeTokens, judgeCost } = result;
+          this.#bound?.note({ tokens: tokens + judgeTokens, cost: (cost ?? 0) + judgeCost });
+          await experiments.finish(id, question, fence, result);
+        }
       } finally {
         this.#askedCount -= 1;
       }
@@ -130,9 +146,6 @@ class ExperimentWork {
   async #mayGoOn(place: number): Promise<boolean> {
     const isBusy = () => this.#deps.pools.countOf('active-runs') > this.#askedCount;
     while (place > 0 && !this.#isOver && isBusy()) await wait(peopleWaitMs);
-    const { costMax } = this.#experiment;
-    if (costMax !== null && this.#cost + this.#askedCount * this.#costliest >= costMax)
-      this.stopReason ??= `The budget of ${costMax} is used up`;
     return !this.#isOver;
   }
 
@@ -140,8 +153,8 @@ class ExperimentWork {
     return this.#signal.aborted || this.stopReason !== undefined;
   }
 
-  /** `refused`: it was not asked. `left`: the process ends while it is asked. */
-  async #ask(question: ClaimedQuestion): Promise<NewResult | 'refused' | 'left'> {
+  /** `refused`: it was not asked. `postponed`: nor was it, because answers under way hold the budget. `left`: the process ends while it is asked. */
+  async #ask(question: ClaimedQuestion): Promise<NewResult | 'refused' | 'postponed' | 'left'> {
     const variant = this.#experiment.variants[question.variant];
     if (variant === undefined) throw new Error('a result has no variant');
     for (let refusals = 0; ; refusals += 1) {
@@ -157,6 +170,10 @@ class ExperimentWork {
         }
         if (!(error instanceof DomainError)) throw error;
         if (error.message === shutdownMessage) return 'left';
+        if (error.code === 'INSUFFICIENT_QUOTA' && this.#terms.allowance.hasRefused && this.#askedCount > 1) {
+          this.#isPostponed = true;
+          return 'postponed';
+        }
         this.#noteFailure(error);
         if (error.code === 'INSUFFICIENT_QUOTA') return 'refused';
         if (!passing.has(error.code) || refusals >= refusalsMax) return toFailed(error, undefined);
@@ -170,9 +187,9 @@ class ExperimentWork {
   #noteFailure(failure: DomainError | undefined): void {
     if (failure?.code !== 'INSUFFICIENT_QUOTA') return;
     const { allowance } = this.#terms;
-    this.stopReason ??= allowance.hasRefused
-      ? `The budget of ${this.#experiment.tokensMax} tokens does not reach for another answer`
-      : failure.message;
+    const { tokensMax, costMax } = this.#experiment;
+    const budget = this.#bound?.isTighter === true ? `${costMax}` : `${tokensMax} tokens`;
+    this.stopReason ??= allowance.hasRefused ? `The budget of ${budget} does not reach for another answer` : failure.message;
   }
 
   async #score(question: ClaimedQuestion, answer: ScoredAnswer): Promise<NewResult> {
@@ -192,8 +209,6 @@ class ExperimentWork {
     }
     const judgeTokens = spendings.reduce((sum, { tokens }) => sum + tokens, 0);
     const judgeCost = spendings.reduce((sum, { cost }) => sum + cost, 0);
-    this.#cost += (answer.cost ?? 0) + judgeCost;
-    this.#costliest = Math.max(this.#costliest, (answer.cost ?? 0) + judgeCost);
     const { tokens, cost, durationMs, citations, calls } = answer;
     return {
       ...{ state: 'DONE', answer: answer.text.slice(0, answerMax), citations, calls, scores, ...passIn(scores) },
@@ -222,7 +237,7 @@ class ExperimentWork {
       if (claimed === undefined) return;
       try {
         const { pair, spent } = await judgePair(this.#deps, this.#terms, scorer, claimed, runsUntilShutdown());
-        this.#cost += spent.cost;
+        this.#bound?.note(spent);
         await experiments.finishPair(id, claimed, pair, spent);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
