@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
     expect(await page.$(offer)).toBeNull();
     await page.click('nav a[href="/usage"]');
     await isShown(page, offer);
-    expect(await visible(page, offer)).toContain('Choose how you sign in the next time.');
+    expect(await visible(page, offer)).toContain('Choose how to sign in next time.');
     await page.locator(`${offer} button`).click();
     await page.locator('input[autocomplete="new-password"]').fill('correct horse battery');
     await page.locator('form:has(input[autocomplete="new-password"]) button[type="submit"]').click();

@@ -33,7 +33,7 @@ export function WayBackNote() {
   };
   return (
     <section className={styles.wayBack} aria-label={t('Signing in')}>
-      <p>{t('Your link worked once. Choose how you sign in the next time.')}</p>
+      <p>{t('Your link worked once. Choose how to sign in next time.')}</p>
       <Button
         size="small"
         onClick={() => {

@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser())('chats in order', () => {
     await ann.post('/api/v1/projects', { name: 'Move to Rome' });
     const { page, problems } = await openConsole(service, ann, '/library');
     for (const name of ['Hotel in Rome', 'Train to Rome']) await page.getByRole('checkbox', { name: `Choose ${name}` }).check();
-    await page.getByText('2 chosen').waitFor();
+    await page.getByText('2 selected').waitFor();
     await page.getByRole('button', { name: 'Tags and project' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('combobox', { name: 'Add tags' }).fill('travel, rome');
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser())('chats in order', () => {
     const own = await make.agent({ owner: bob, name: 'Clerk' });
     for (const name of ['First', 'Second']) await make.chat({ owner: bob, agentId: own.id, name });
     const { page, problems } = await openConsole(service, bob, '/library');
-    await page.getByRole('checkbox', { name: 'Choose all that are shown' }).check();
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('2 chats are in the bin.').waitFor();
@@ -81,8 +81,8 @@ describe.skipIf(!hasBrowser())('chats in order', () => {
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByText('1 chat is restored.').waitFor();
     await page.getByRole('checkbox', { name: 'Choose Second' }).check();
-    await page.getByRole('button', { name: 'Delete for ever' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete for ever' }).click();
+    await page.getByRole('button', { name: 'Delete forever' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete forever' }).click();
     await page.getByText('The bin is empty').waitFor();
     await page.getByRole('navigation', { name: 'Parts of this screen' }).getByRole('link', { name: 'Chats' }).click();
     await page.getByRole('list', { name: 'Chats' }).getByText('First').waitFor();

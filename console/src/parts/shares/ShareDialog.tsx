@@ -78,7 +78,7 @@ function NewShare({
             onChange={({ target }) => setAudience(audiences.find((each) => each === target.value) ?? 'ORGANIZATION')}
           >
             <option value="ORGANIZATION">{t('Everybody in the organization')}</option>
-            <option value="PEOPLE">{t('People whom I name')}</option>
+            <option value="PEOPLE">{t('People I name')}</option>
             {allowsAnyone ? <option value="ANYONE">{t('Anyone with the link')}</option> : null}
           </Select>
         )}
@@ -86,7 +86,7 @@ function NewShare({
       {audience === 'PEOPLE' ? (
         <Field
           label={t('Their e-mail addresses')}
-          hint={t('Members of the organization, with commas between.')}
+          hint={t('Members of the organization, separated by commas.')}
           error={wrongEmails === undefined ? undefined : describeFault(wrongEmails)}
         >
           {(control) => <TextInput {...control} value={emails} onChange={({ target }) => setEmails(target.value)} />}
@@ -118,7 +118,7 @@ function NewShare({
         )}
       </Field>
       {audience === 'ANYONE' ? (
-        <Note tone="warn">{t('Whoever gets the link reads the chat and its files, without a sign-in.')}</Note>
+        <Note tone="warn">{t('Anyone with the link can read the chat and its files, without signing in.')}</Note>
       ) : (
         <p className={styles.quiet}>
           {t(

@@ -55,9 +55,7 @@ function ShareRow({
     <li>
       <div className={people.grow}>
         {showsChat ? (
-          <p>
-            {chat === null ? t('A chat that you may not read') : <Link href={`/chats/${chat.id}`}>{chat.name ?? t('Chat')}</Link>}
-          </p>
+          <p>{chat === null ? t('A chat you cannot read') : <Link href={`/chats/${chat.id}`}>{chat.name ?? t('Chat')}</Link>}</p>
         ) : null}
         <p>
           <LinkIcon size={14} aria-hidden /> {getAudienceWords(share, t)} · {getModeWords(share.mode, t)}{' '}

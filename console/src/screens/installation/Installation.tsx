@@ -23,7 +23,7 @@ export function Installation() {
     <PeoplePage
       title={t('Installation')}
       lead={installation === undefined ? undefined : t('Parley {version}', { version: installation.version })}
-      actions={<Button onClick={reload}>{t('Look again')}</Button>}
+      actions={<Button onClick={reload}>{t('Refresh')}</Button>}
     >
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={8} /> : null}

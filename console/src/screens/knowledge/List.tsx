@@ -124,7 +124,7 @@ function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmp
       <ErrorNote error={error ?? moreError} onRetry={reload} />
       {isLoading ? <Skeleton lines={6} /> : null}
       {sources.length > 0 ? <SourceTable sources={sources} /> : null}
-      {data !== undefined && sources.length === 0 ? <p className={styles.quiet}>{t('No source fits.')}</p> : null}
+      {data !== undefined && sources.length === 0 ? <p className={styles.quiet}>{t('No matching sources.')}</p> : null}
       {hasMore ? (
         <div className={styles.more}>
           <Button onClick={loadMore} isBusy={isLoadingMore}>

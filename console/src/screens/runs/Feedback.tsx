@@ -57,7 +57,7 @@ export function Feedback() {
       <ErrorNote error={page.error} onRetry={page.reload} />
       {page.isLoading ? <Skeleton lines={6} /> : null}
       {page.data !== undefined && more.nodes.length === 0 ? (
-        <EmptyState icon={<ThumbsUp aria-hidden />} title={t('No answer is rated')}>
+        <EmptyState icon={<ThumbsUp aria-hidden />} title={t('No ratings yet')}>
           {t('Under each answer of a chat there are two thumbs. What people say with them stands here.')}
         </EmptyState>
       ) : (

@@ -43,7 +43,7 @@ export function Questions() {
       <ErrorNote error={page.error} onRetry={page.reload} />
       {page.isLoading ? <Skeleton lines={6} /> : null}
       {page.data !== undefined && more.nodes.length === 0 ? (
-        <EmptyState icon={<MessageCircleQuestion aria-hidden />} title={t('No question is without an answer')}>
+        <EmptyState icon={<MessageCircleQuestion aria-hidden />} title={t('Every question has an answer')}>
           {t('Questions stand here when the knowledge of an agent has nothing about them, or when the answer was rated bad.')}
         </EmptyState>
       ) : (
@@ -78,7 +78,7 @@ function QuestionCard({ question: { question, reasons, passages, run: asked } }:
       <p className={styles.quiet}>
         {[asked.agent?.name, asked.user?.name].filter((name) => name !== undefined).join(' · ')} · <Time at={asked.createdAt} />
       </p>
-      {passages.length === 0 ? null : <Passages title={t('What was near')} passages={passages} />}
+      {passages.length === 0 ? null : <Passages title={t('Near matches')} passages={passages} />}
       <div className={styles.actions}>
         {asked.agent !== null && may('DATA_SOURCES_WRITE') ? (
           <ButtonLink size="small" href={`/knowledge?new&agent=${asked.agent.id}`} icon={<Plus size={15} aria-hidden />}>

@@ -42,12 +42,12 @@ export function RunTable({
       <thead>
         <tr>
           <th scope="col">
-            <span className="visually-hidden">{t('Beside each other')}</span>
+            <span className="visually-hidden">{t('Side by side')}</span>
           </th>
           <th scope="col">{t('Run')}</th>
           <th scope="col">{t('State')}</th>
           <th scope="col">{t('Person')}</th>
-          <th scope="col">{t('Began')}</th>
+          <th scope="col">{t('Started')}</th>
           <th scope="col" className={styles.number}>
             {t('Took')}
           </th>
@@ -111,7 +111,7 @@ function Row({
       <td>
         <input
           type="checkbox"
-          aria-label={t('Put {name} beside another run', { name: getTitle(run, t) })}
+          aria-label={t('Compare {name} with another run', { name: getTitle(run, t) })}
           checked={isChosen}
           disabled={!isChosen && !mayChoose}
           onChange={({ target }) => onChoose(target.checked)}

@@ -36,7 +36,7 @@ export const incompleteWords = (t: T): Readonly<Record<IncompleteReason, string>
   TIMEOUT: t('Took too long'),
   MAX_OUTPUT_TOKENS: t('Answer too long'),
   MAX_TOOL_CALLS: t('Too many calls'),
-  CONTENT_FILTER: t('Held back by the provider'),
+  CONTENT_FILTER: t('Blocked by the provider'),
 });
 
 /** The state of a run, in one or two words. */
@@ -61,7 +61,7 @@ export const stepWords = (t: T): Readonly<Record<RunStepStatus, string>> => ({
   COMPLETED: t('Completed'),
   FAILED: t('Failed'),
   CANCELLED: t('Stopped'),
-  SKIPPED: t('Passed over'),
+  SKIPPED: t('Skipped'),
   AWAITED: t('Waits for the caller'),
 });
 

@@ -35,7 +35,7 @@ export function ChoosePassword({
     });
   return (
     <form id="set-password" className={styles.stack} onSubmit={submit}>
-      <p>{t('Choose how you sign in the next time.')}</p>
+      <p>{t('Choose how to sign in next time.')}</p>
       <Field id="own-email" label={t('E-mail address')}>
         {(control) => <TextInput {...control} autoComplete="username" readOnly value={email} />}
       </Field>

@@ -104,7 +104,7 @@ function SignedIn({ isBusy, onSignOut }: { readonly isBusy: boolean; readonly on
   const { t } = useText();
   return (
     <section id="signed-in" className={styles.stack}>
-      <p>{t('Go on, or sign out of this browser.')}</p>
+      <p>{t('Continue, or sign out of this browser.')}</p>
       <p className={styles.actions}>
         <a className={`${styles.primary} go-on`} href={nextAddress()}>
           {t('Go on')}

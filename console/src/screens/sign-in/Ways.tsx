@@ -47,7 +47,7 @@ export function Ways({ ways, pressing: { press, isBusy } }: { readonly ways: Sig
         </>
       ) : null}
       <details className={styles.help}>
-        <summary>{t('You cannot sign in?')}</summary>
+        <summary>{t('Trouble signing in?')}</summary>
         <p>{t('An administrator makes a link that signs you in:')}</p>
         <pre>npm run -s parley -- sign-in-link --user you@example.com</pre>
         <p>

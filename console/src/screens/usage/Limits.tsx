@@ -29,7 +29,7 @@ export function Limits({ limits: { runTokens, dataTokens, organizationRate } }: 
       ))}
       {organizationRate === null ? null : (
         <p className={styles.quiet}>
-          {t('{count} requests a minute, of which {left} are left now.', {
+          {t('{count} requests per minute, of which {left} are left now.', {
             count: number(organizationRate.requestsPerMinute),
             left: number(organizationRate.requestsLeft),
           })}

@@ -115,7 +115,7 @@ function PartTable({
   const getBarValue = (row: UsageRow) => (hasCost ? (row.figures?.cost ?? 0) : countTokens(row));
   const most = Math.max(0, ...rows.map(getBarValue));
   const hasIndexing = rows.some(({ dataTokens }) => dataTokens > 0);
-  if (rows.length === 0) return <p className={styles.quiet}>{t('Nothing was used in this time.')}</p>;
+  if (rows.length === 0) return <p className={styles.quiet}>{t('No usage in this period.')}</p>;
   return (
     <Table label={t('Usage: {part}', { part: words })}>
       <thead>

@@ -64,7 +64,7 @@ export function Usage() {
       {isEmpty ? (
         <EmptyState
           icon={<ChartColumn aria-hidden />}
-          title={t('Nothing was used in this time')}
+          title={t('No usage in this period')}
           action={
             <ButtonLink href="/" variant="primary">
               {t('Ask something')}

@@ -19,7 +19,7 @@ describe.skipIf(!hasBrowser())('people in the console', () => {
     const dialog = page.getByRole('dialog', { name: 'Invite somebody' });
     await dialog.getByLabel('E-mail address').fill('no address');
     await page.keyboard.press('Enter');
-    await dialog.getByText('This is no e-mail address.').waitFor();
+    await dialog.getByText('This is not an e-mail address.').waitFor();
     await dialog.getByLabel('E-mail address').fill('bob@people.example');
     await keepConsolePicture(page, 'people-invite');
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser())('usage', () => {
   it('teaches what it is for while nothing was used, and refuses a range that is too long in words', async () => {
     const cleo = await make.person({ name: 'Cleo' });
     const { page } = await openConsole(service, cleo, '/usage');
-    await page.getByRole('heading', { name: 'Nothing was used in this time' }).waitFor();
+    await page.getByRole('heading', { name: 'No usage in this period' }).waitFor();
     await keepConsolePicture(page, 'usage-empty');
     await page.goto(`${service.url}/usage?from=2020-01-01&to=2020-12-31`);
     await page.getByRole('alert').filter({ hasText: 'at most 92 days' }).waitFor();

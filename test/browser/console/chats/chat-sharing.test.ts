@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser())('sharing a chat', () => {
     const { page } = await openConsole(service, ann, `/chats/${await newChat()}`);
     await page.getByRole('button', { name: 'Share this chat' }).click();
     const dialog = page.getByRole('dialog', { name: 'Share this chat' });
-    await dialog.getByLabel('Who may open it').selectOption({ label: 'People whom I name' });
+    await dialog.getByLabel('Who may open it').selectOption({ label: 'People I name' });
     await dialog.getByLabel('Their e-mail addresses').fill('nobody@example.com');
     await dialog.getByRole('button', { name: 'Make a link' }).click();
     await dialog.getByText('no member of the organization').waitFor();
@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser())('sharing a chat', () => {
     const { page: all } = await openConsole(service, boss, '/shares');
     await all.getByText('Nothing is shared').waitFor();
     await all.getByLabel('Whose links').selectOption({ label: 'Links of everybody' });
-    await all.getByText('A chat that you may not read').first().waitFor();
+    await all.getByText('A chat you cannot read').first().waitFor();
     await keepConsolePicture(all, 'shares-of-all');
     await all.getByRole('button', { name: 'Revoke' }).first().click();
     await all.getByText('Revoked').first().waitFor();

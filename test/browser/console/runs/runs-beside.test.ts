@@ -30,12 +30,12 @@ describe.skipIf(!hasBrowser())('two runs', () => {
     await ask(clerkId, 'Roses?', 'Red.', 10);
     await ask(poetId, 'Roses and violets?', 'Red and blue, I tell you.', 30);
     const { page } = await open('/runs');
-    const choose = (name: string) => page.getByRole('checkbox', { name: `Put ${name} beside another run` });
+    const choose = (name: string) => page.getByRole('checkbox', { name: `Compare ${name} with another run` });
     await choose('Clerk').first().check();
-    await page.getByText('Choose another run to put beside it.').waitFor();
+    await page.getByText('Choose another run to compare it with.').waitFor();
     await choose('Poet').first().check();
-    await page.getByRole('link', { name: 'Put these beside each other' }).click();
-    await page.getByRole('heading', { name: 'Two runs beside each other' }).waitFor();
+    await page.getByRole('link', { name: 'Compare these' }).click();
+    await page.getByRole('heading', { name: 'Two runs side by side' }).waitFor();
     const totals = page.getByRole('table', { name: 'Totals' });
     const tokens = totals.getByRole('row', { name: /^Tokens out/ });
     await tokens.waitFor();
@@ -89,10 +89,10 @@ describe.skipIf(!hasBrowser())('tags of runs', () => {
     await page.getByRole('combobox', { name: 'Tag' }).selectOption('to read');
     await page.waitForURL(/tag=to/);
     await expect
-      .poll(() => page.getByRole('checkbox', { name: /^Put .* beside another run$/ }).count(), { timeout: 10_000 })
+      .poll(() => page.getByRole('checkbox', { name: /^Compare .* with another run$/ }).count(), { timeout: 10_000 })
       .toBe(1);
     await page.getByRole('link', { name: 'Clerk' }).click();
-    await tags.getByRole('button', { name: 'Take away to read' }).click();
+    await tags.getByRole('button', { name: 'Remove to read' }).click();
     await tags.getByRole('listitem').waitFor({ state: 'detached' });
   });
 });
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser())('filters of runs', () => {
     const { page } = await open('/runs?status=FAILED&days=7');
     const dialog = page.getByRole('dialog', { name: 'Saved filters' });
     await page.getByRole('button', { name: 'Saved filters' }).click();
-    await dialog.getByText('You have saved no filter yet.').waitFor();
+    await dialog.getByText('No saved filters yet.').waitFor();
     await dialog.getByRole('textbox', { name: 'Save what the list shows now' }).fill('Failed this week');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('button', { name: 'Failed this week', exact: true }).waitFor();
@@ -115,6 +115,6 @@ describe.skipIf(!hasBrowser())('filters of runs', () => {
     expect(await page.getByRole('combobox', { name: 'State' }).inputValue()).toBe('FAILED');
     await page.getByRole('button', { name: 'Saved filters' }).click();
     await dialog.getByRole('button', { name: 'Delete the filter Failed this week' }).click();
-    await dialog.getByText('You have saved no filter yet.').waitFor();
+    await dialog.getByText('No saved filters yet.').waitFor();
   });
 });

@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser())('the runs', () => {
   it('teach what they are for while nothing ran, and show a run as it begins', async () => {
     const cleo = await make.person({ name: 'Cleo' });
     const { page, problems } = await openConsole(service, cleo, '/runs');
-    await page.getByRole('heading', { name: 'Nothing has run yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No runs yet' }).waitFor();
     await keepConsolePicture(page, 'runs-empty');
     upstream.next({ text: 'Hello', usage });
     await cleo.post('/api/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }] });

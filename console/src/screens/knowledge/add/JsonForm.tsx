@@ -36,8 +36,8 @@ export function JsonForm({ agentId, onClose }: AddFormProps) {
       {isPushed ? null : (
         <Field
           label={t('Content')}
-          hint={t('An object of JSON. Each value is found with its path.')}
-          error={isWrong ? t('This is no object of JSON.') : faults.data}
+          hint={t('A JSON object. Each value is found with its path.')}
+          error={isWrong ? t('This is not a JSON object.') : faults.data}
         >
           {(control) => (
             <TextArea

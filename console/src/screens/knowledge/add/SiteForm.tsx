@@ -63,8 +63,8 @@ export function SiteForm({ agentId, onClose }: AddFormProps) {
         )}
       </Field>
       <div className={styles.pair}>
-        <NumberField label={t('Most pages')} error={faults[1]} max={10_000} value={maxPages} onChange={setMaxPages} />
-        <NumberField label={t('Most minutes')} error={faults[2]} max={1_440} value={minutes} onChange={setMinutes} />
+        <NumberField label={t('Page limit')} error={faults[1]} max={10_000} value={maxPages} onChange={setMaxPages} />
+        <NumberField label={t('Time limit in minutes')} error={faults[2]} max={1_440} value={minutes} onChange={setMinutes} />
         <PeriodField value={refreshPeriod} onChange={setRefreshPeriod} />
       </div>
       <Checkbox
@@ -77,7 +77,7 @@ export function SiteForm({ agentId, onClose }: AddFormProps) {
         <summary>{t('Which pages')}</summary>
         <GlobsField
           label={t('Only addresses like these')}
-          hint={t('One a line; * stands for a part of an address, ** for any.')}
+          hint={t('One per line; * stands for a part of an address, ** for any.')}
           placeholder="https://example.com/docs/**"
           error={faults[3]}
           value={include}

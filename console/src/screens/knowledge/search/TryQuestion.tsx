@@ -76,7 +76,7 @@ function Results({ found: { query, retrieval, hits } }: { readonly found: Found 
     <section className={styles.results} aria-label={t('Passages')}>
       <p className={styles.summary} role="status">
         {hits.length === 0
-          ? t('No passage fits')
+          ? t('No matching passages')
           : t('{count, plural, one {# passage} other {# passages}}', { count: hits.length })}{' '}
         · {mode}
         {retrieval.isReranked ? ` · ${t('ordered by a reranker')}` : ''}

@@ -26,7 +26,7 @@ export function Agents({ source, onChanged }: { readonly source: Source; readonl
   const { agents } = source;
   const remove = async (agent: { readonly id: string; readonly name: string }) => {
     const isWanted = await confirm({
-      title: t('Take it from "{name}"?', { name: agent.name }),
+      title: t('Remove it from "{name}"?', { name: agent.name }),
       body: t('The agent does not answer from it any more. The source stays.'),
       action: t('Take away'),
     });
@@ -55,7 +55,7 @@ export function Agents({ source, onChanged }: { readonly source: Source; readonl
                 {t('Ask')}
               </ButtonLink>
               {mayDetach && agent.canEdit ? (
-                <IconButton label={t('Take it from {name}', { name: agent.name })} onClick={() => void remove(agent)}>
+                <IconButton label={t('Remove it from {name}', { name: agent.name })} onClick={() => void remove(agent)}>
                   <Unlink size={16} aria-hidden />
                 </IconButton>
               ) : null}

@@ -67,7 +67,7 @@ export function Documents({ source }: { readonly source: Source }) {
       <ErrorNote error={error ?? moreError} onRetry={reload} />
       {isLoading ? <Skeleton lines={6} /> : null}
       {data !== undefined && nodes.length === 0 ? (
-        <p className={styles.quiet}>{search === '' && group === '' ? t('No documents yet') : t('No document fits.')}</p>
+        <p className={styles.quiet}>{search === '' && group === '' ? t('No documents yet') : t('No matching documents.')}</p>
       ) : null}
       {nodes.length === 0 ? null : (
         <Table label={t('Documents')}>

@@ -37,7 +37,7 @@ export function History({ source }: { readonly source: Source }) {
         <Table label={t('History')}>
           <thead>
             <tr>
-              <th scope="col">{t('Begun')}</th>
+              <th scope="col">{t('Started')}</th>
               <th scope="col">{t('Why')}</th>
               <th scope="col">{t('State')}</th>
               {[t('New'), t('Changed'), t('Unchanged'), t('Removed'), t('Failed'), t('Took')].map((name) => (
@@ -82,9 +82,9 @@ function RunRow({ entry }: { readonly entry: RunEntryFragment }) {
   };
   const [label, tone] = states[entry.status];
   const bounds = {
-    MAX_PAGES: t('It ended at the most pages.'),
-    TIMEOUT: t('It ended at the most time.'),
-    MAX_MEMORY: t('It ended at the most memory.'),
+    MAX_PAGES: t('It stopped at the page limit.'),
+    TIMEOUT: t('It stopped at the time limit.'),
+    MAX_MEMORY: t('It stopped at the memory limit.'),
   };
   const note = useReadingFailures()(entry) ?? (entry.bound === null ? undefined : bounds[entry.bound]);
   const { addedCount, changedCount, unchangedCount, removedCount, failedCount } = entry;

@@ -31,7 +31,7 @@ export function ReadingCard({ source }: { readonly source: Source }) {
           {percent === undefined ? '' : number(percent / 100, { style: 'percent' })}
           {rate === null
             ? ''
-            : ` · ${t('{rate} a minute', { rate: number(rate, { maximumFractionDigits: rate < 10 ? 1 : 0 }) })}`}
+            : ` · ${t('{rate} per minute', { rate: number(rate, { maximumFractionDigits: rate < 10 ? 1 : 0 }) })}`}
           {remainingMs === null ? '' : ` · ${t('{time} left', { time: formatMs(Math.max(remainingMs, 1_000), number) })}`}
         </span>
       </div>

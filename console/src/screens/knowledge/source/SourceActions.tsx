@@ -38,7 +38,7 @@ export function SourceActions({ source: { id, name, type, activeRun, usageCount 
       <Menu
         label={t('More')}
         items={[
-          { label: t('Read everything anew'), icon: <RefreshCw size={16} aria-hidden />, onSelect: () => void start(true) },
+          { label: t('Read everything again'), icon: <RefreshCw size={16} aria-hidden />, onSelect: () => void start(true) },
           'separator',
           { label: t('Delete'), isDanger: true, onSelect: () => void remove() },
         ]}

@@ -77,7 +77,7 @@ function BinRow({ chat, selection }: { readonly chat: BinRowFragment; readonly s
             {t('Deleted')} <Time at={chat.deletedAt} />
           </span>
           <span>
-            {t('Gone for ever')} <Time at={chat.expiresAt} />
+            {t('Gone forever')} <Time at={chat.expiresAt} />
           </span>
         </span>
       </div>
@@ -111,29 +111,29 @@ function BinBar({
   };
   const remove = async () => {
     const isWanted = await confirm({
-      title: t('Delete {count, plural, one {# chat} other {# chats}} for ever?', { count: ids.length }),
+      title: t('Delete {count, plural, one {# chat} other {# chats}} forever?', { count: ids.length }),
       body: t('Everything said in them, with their files, is deleted. This cannot be undone.'),
-      action: t('Delete for ever'),
+      action: t('Delete forever'),
       isDanger: true,
     });
     if (!isWanted) return;
     const result = await deleting.run({ input: { chatIds: [...ids] } });
     if (result === undefined) return;
     sayResults(result.deleteBinnedChats.results, (count) =>
-      t('{count, plural, one {# chat is} other {# chats are}} deleted for ever.', { count }),
+      t('{count, plural, one {# chat is} other {# chats are}} deleted forever.', { count }),
     );
     selection.clear();
     onChanged();
   };
   return (
     <>
-      <div className={styles.bar} role="toolbar" aria-label={t('Change the chosen chats')}>
+      <div className={styles.bar} role="toolbar" aria-label={t('Change the selected chats')}>
         <SelectAll selection={selection} shownCount={shownCount} />
         <Button size="small" isBusy={restoring.isBusy} disabled={ids.length === 0} onClick={() => void restore()}>
           {t('Restore')}
         </Button>
         <Button size="small" variant="danger" isBusy={deleting.isBusy} disabled={ids.length === 0} onClick={() => void remove()}>
-          {t('Delete for ever')}
+          {t('Delete forever')}
         </Button>
       </div>
       <ErrorNote error={restoring.error ?? deleting.error} />

@@ -85,7 +85,7 @@ export function ChatsScreen({ archive }: { readonly archive: 'WITHOUT' | 'ONLY' 
           title={isNarrowed ? t('Nothing found') : isArchive ? t('Nothing is archived') : t('No chats yet')}
         >
           {isNarrowed
-            ? t('Take a filter away, or search for something else.')
+            ? t('Remove a filter, or search for something else.')
             : t('Chats are archived here or in the menu of the list.')}
         </EmptyState>
       ) : (
@@ -174,7 +174,7 @@ function ChangeBar({
   };
   return (
     <>
-      <div className={styles.bar} role="toolbar" aria-label={t('Change the chosen chats')}>
+      <div className={styles.bar} role="toolbar" aria-label={t('Change the selected chats')}>
         <SelectAll selection={selection} shownCount={shownCount} />
         <Button size="small" disabled={ids.length === 0} onClick={() => setPlacing(true)}>
           {t('Tags and project')}

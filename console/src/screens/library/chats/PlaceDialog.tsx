@@ -51,7 +51,7 @@ export function PlaceDialog({
         </>
       }
     >
-      <Field label={t('Add tags')} hint={t('With commas between them, such as: travel, rome')}>
+      <Field label={t('Add tags')} hint={t('Separated by commas, such as: travel, rome')}>
         {(control) => (
           <TextInput
             {...control}
@@ -62,7 +62,7 @@ export function PlaceDialog({
           />
         )}
       </Field>
-      <Field label={t('Take tags away')}>
+      <Field label={t('Remove tags')}>
         {(control) => (
           <TextInput
             {...control}

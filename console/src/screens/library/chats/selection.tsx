@@ -38,14 +38,14 @@ export function SelectAll({ selection, shownCount }: { readonly selection: Selec
     <label>
       <input
         type="checkbox"
-        aria-label={t('Choose all that are shown')}
+        aria-label={t('Select all shown')}
         checked={count > 0 && count === Math.min(shownCount, chosenMax)}
         ref={(box) => {
           if (box !== null) box.indeterminate = count > 0 && count < shownCount;
         }}
         onChange={selection.toggleAll}
       />
-      <span aria-live="polite">{count === 0 ? t('Choose chats to change them together') : t('{count} chosen', { count })}</span>
+      <span aria-live="polite">{count === 0 ? t('Select chats to change them together') : t('{count} selected', { count })}</span>
     </label>
   );
 }

@@ -35,7 +35,7 @@ export function RunsBeside() {
   const [first, second] = runs;
   return (
     <Page
-      title={t('Two runs beside each other')}
+      title={t('Two runs side by side')}
       lead={t('What differs is marked.')}
       actions={<ButtonLink href="/runs">{t('To the runs')}</ButtonLink>}
       width="full"
@@ -167,7 +167,7 @@ function listFacts(one: RunDetail, other: RunDetail, currency: string, { t, numb
   const ms = (value: number) => formatMs(value, number);
   return [
     words(t('State'), (run) => describeState(run, t).word),
-    words(t('Began'), (run) => date(run.createdAt, { dateStyle: 'medium', timeStyle: 'medium' })),
+    words(t('Started'), (run) => date(run.createdAt, { dateStyle: 'medium', timeStyle: 'medium' })),
     words(t('Agent'), (run) => run.agent?.name),
     words(t('Model'), (run) => run.modelId),
     words(t('Answered by'), (run) => run.answeredModelId),

@@ -78,8 +78,8 @@ export function RunList() {
       <ShowMore pages={more} />
       {page.data !== undefined && past.length + activeRuns.length === 0 && !more.hasMore ? (
         isFiltered ? (
-          <EmptyState title={t('No run fits')} action={<ButtonLink href="/runs">{t('Clear the filters')}</ButtonLink>}>
-            {t('Nothing ran that fits all of what you chose.')}
+          <EmptyState title={t('No matching runs')} action={<ButtonLink href="/runs">{t('Clear the filters')}</ButtonLink>}>
+            {t('No runs match all of your filters.')}
           </EmptyState>
         ) : (
           <NothingRan />
@@ -96,10 +96,10 @@ function ChosenRuns({ chosen, onClear }: { readonly chosen: readonly string[]; r
   return (
     <Toolbar>
       {chosen.length < besideCount ? (
-        <span>{t('Choose another run to put beside it.')}</span>
+        <span>{t('Choose another run to compare it with.')}</span>
       ) : (
         <ButtonLink variant="primary" href={`/runs/beside?${new URLSearchParams({ one, other })}`}>
-          {t('Put these beside each other')}
+          {t('Compare these')}
         </ButtonLink>
       )}
       <Button variant="quiet" onClick={onClear}>
@@ -114,7 +114,7 @@ function NothingRan() {
   return (
     <EmptyState
       icon={<SquareActivity aria-hidden />}
-      title={t('Nothing has run yet')}
+      title={t('No runs yet')}
       action={
         <ButtonLink href="/" variant="primary">
           {t('Ask something')}

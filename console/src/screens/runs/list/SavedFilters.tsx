@@ -38,9 +38,7 @@ function SavedFiltersDialog({ search, onClose }: { readonly search: string; read
     <Dialog title={t('Saved filters')} size="small" isOpen onClose={onClose}>
       <ErrorNote error={error ?? remove.error} />
       {isLoading ? <Skeleton lines={2} /> : null}
-      {!isLoading && filters.length === 0 ? (
-        <p>{t('You have saved no filter yet. Narrow the list, then give what you see a name.')}</p>
-      ) : null}
+      {!isLoading && filters.length === 0 ? <p>{t('No saved filters yet. Narrow the list, then name what you see.')}</p> : null}
       <ul className={styles.filters}>
         {filters.map(({ id, name, query }) => (
           <li key={id}>

@@ -65,7 +65,7 @@ function DatasetChoice({
       onSubmit={() => void submit()}
       actions={
         datasets.length === 0 ? (
-          <ButtonLink href={evaluation}>{t('To the datasets of the agent')}</ButtonLink>
+          <ButtonLink href={evaluation}>{t('Go to the datasets of the agent')}</ButtonLink>
         ) : (
           <Button type="submit" variant="primary" isBusy={add.isBusy}>
             {t('Add')}

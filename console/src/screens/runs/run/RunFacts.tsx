@@ -23,7 +23,7 @@ export function RunFacts({
   const { usage, retrieval } = run;
   const ms = elapsedMs ?? run.durationMs;
   const facts: readonly (readonly [string, React.ReactNode] | undefined)[] = [
-    [t('Began'), date(run.createdAt, { dateStyle: 'medium', timeStyle: 'medium' })],
+    [t('Started'), date(run.createdAt, { dateStyle: 'medium', timeStyle: 'medium' })],
     ms === null ? undefined : [t('Took'), formatMs(ms, number)],
     run.firstTokenMs === null ? undefined : [t('First token after'), formatMs(run.firstTokenMs, number)],
     run.cost === null && elapsedMs !== undefined

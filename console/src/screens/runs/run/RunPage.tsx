@@ -112,7 +112,7 @@ function Content({
       </Section>
       {near.length === 0 ? null : (
         <Section title={t('Knowledge had no answer')} lead={t('Nothing was close enough to be given to the model.')}>
-          <Passages title={t('What was near')} passages={near} />
+          <Passages title={t('Near matches')} passages={near} />
         </Section>
       )}
       {run.isStored && run.chat === null && run.userId !== viewer.user.id ? (

@@ -33,7 +33,7 @@ export function StepDetail({
       <Facts
         items={[
           [t('State'), stepWords(t)[step.status]],
-          ...(step.offsetMs === null ? [] : [[t('Began after'), formatMs(step.offsetMs, number)] as const]),
+          ...(step.offsetMs === null ? [] : [[t('Started after'), formatMs(step.offsetMs, number)] as const]),
           ...(step.durationMs === null ? [] : [[t('Took'), formatMs(step.durationMs, number)] as const]),
           ...listFacts(step, { t, number, currency }),
         ]}

@@ -39,7 +39,7 @@ export function Tags({ id, tags: knownTags }: { readonly id: string; readonly ta
           <li key={tag}>
             <span>{tag}</span>
             {mayWrite ? (
-              <IconButton label={t('Take away {tag}', { tag })} onClick={() => void set(tags.filter((each) => each !== tag))}>
+              <IconButton label={t('Remove {tag}', { tag })} onClick={() => void set(tags.filter((each) => each !== tag))}>
                 <X size={14} aria-hidden />
               </IconButton>
             ) : null}

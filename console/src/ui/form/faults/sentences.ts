@@ -7,8 +7,8 @@ export const serviceSentences: Readonly<Record<string, string>> = {
   'must not be empty': 'This is needed.',
   'must not be blank': 'This is needed.',
   'must have {min} to {max} characters': 'From {min} to {max} characters.',
-  'must be an e-mail address': 'This is no e-mail address.',
-  'holds "{email}", which is not an e-mail address': '“{email}” is no e-mail address.',
+  'must be an e-mail address': 'This is not an e-mail address.',
+  'holds "{email}", which is not an e-mail address': '“{email}” is not an e-mail address.',
   'must be an http or https address of at most {count} characters': 'An address is needed that begins with https:// or http://.',
   'must be an http(s) address of at most {count} characters': 'An address is needed that begins with https:// or http://.',
   'must be an address such as https://example.com/hooks, without a user name and a password':
@@ -93,7 +93,7 @@ export const serviceSentences: Readonly<Record<string, string>> = {
   'The model provider refused the request': 'The provider of the model refused the request.',
   'The model provider cannot be reached': 'The provider of the model cannot be reached.',
   'The model provider does not accept the credentials of this service':
-    'The provider of the model does not accept the credentials of this service. Its operator must mend this.',
+    'The provider of the model does not accept the credentials of this service. Its operator must fix this.',
   'The model provider limits the rate of requests':
     'The provider of the model takes no more requests at the moment. Try again shortly.',
   'The quota at the model provider is used up': 'The quota at the provider of the model is used up.',
@@ -119,7 +119,7 @@ export const serviceSentences: Readonly<Record<string, string>> = {
   'This import has ended already': 'This import has ended already.',
   'This import is under way: cancel it, or wait for its end': 'This import is under way: cancel it, or wait for its end.',
   'You have {count} imports under way: wait until one has ended': 'You have {count} imports under way: wait until one has ended.',
-  'This message is no answer, and asks for none': 'This message is no answer, and asks for none.',
+  'This message is no answer, and asks for none': 'This message is not an answer, and asks for none.',
   'The request had secrets, which are kept nowhere: it cannot be answered beside':
     'The question had secrets, which are kept nowhere: it cannot be answered once more.',
   'At most {count} answers stand beside each other: go on with one of them':
@@ -132,7 +132,7 @@ export const serviceSentences: Readonly<Record<string, string>> = {
   'Only its owner may change a prompt': 'Only its owner may change a prompt.',
   'Only its owner and administrators may delete a prompt': 'Only its owner and administrators may delete a prompt.',
   'must have 1 to 40 lower-case letters, digits and hyphens, and begin with a letter or digit':
-    '1 to 40 small letters, digits and hyphens, with a letter or digit first.',
+    '1 to 40 lowercase letters, digits and hyphens, with a letter or digit first.',
   'must have at most {max} variables, not {count}': 'At most {max} variables; these are {count}.',
   'Another prompt of yours has the command {command}': 'Another prompt of yours has the command {command}.',
   'You have {count} prompts: delete one first': 'You have {count} prompts, which is all that one may have: delete one first.',

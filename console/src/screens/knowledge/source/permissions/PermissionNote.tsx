@@ -35,7 +35,7 @@ export function PermissionNote({
         </div>
         <Progress percent={percent} label={t('Progress of reading permissions')} />
         <p className={styles.quiet}>
-          {isFirst ? t('Until the end, nobody finds anything of it.') : t('What was known before counts meanwhile.')}
+          {isFirst ? t('Until the end, nobody finds any of it.') : t('Until then, what was known before applies.')}
         </p>
       </Card>
     );
@@ -45,8 +45,8 @@ export function PermissionNote({
     return (
       <Note tone="warn">
         {failedAt === null && startedAt === null
-          ? t('Permissions are read within a minute. Until then nobody finds anything of it.')
-          : t('Permissions could not be read yet, and nobody finds anything of it. It is tried again.')}{' '}
+          ? t('Permissions are read within a minute. Until then nobody finds any of it.')
+          : t('Permissions could not be read yet, and nobody finds any of it. It is tried again.')}{' '}
         {failedAt === null ? null : more}
       </Note>
     );
@@ -54,14 +54,14 @@ export function PermissionNote({
   if (closesAt !== null && Date.parse(closesAt) < Date.now()) {
     return (
       <Note tone="bad">
-        {t('Permissions were not read for too long: nobody finds anything of it until they are.')} {more}
+        {t('Permissions were not read for too long: nobody finds any of it until they are.')} {more}
       </Note>
     );
   }
   if (failedAt === null) return null;
   return (
     <Note tone="warn">
-      {t('Permissions could not be read lately. What was known counts on.')}{' '}
+      {t('Permissions could not be read lately. What was known still applies.')}{' '}
       {closesAt === null ? null : (
         <>
           {t('The source closes:')} <Time at={closesAt} />.{' '}

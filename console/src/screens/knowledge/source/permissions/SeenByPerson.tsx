@@ -26,7 +26,7 @@ export function SeenByPerson({ sourceId }: { readonly sourceId: string }) {
   return (
     <Section
       title={t('What can this person see here?')}
-      lead={t('The names of the documents, and why, without a text. Each asking is in the audit log.')}
+      lead={t('The names of the documents, and why, without their text. Each look is in the audit log.')}
       actions={person === undefined ? undefined : <Button onClick={() => setPerson(undefined)}>{t('Another person')}</Button>}
     >
       {person === undefined ? <PersonPicker onChoose={setPerson} /> : <Seen sourceId={sourceId} person={person} />}
@@ -47,7 +47,7 @@ function PersonPicker({ onChoose }: { readonly onChoose: (person: Person) => voi
       <SearchInput label={t('Search people')} value={typed} onChange={setTyped} />
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={3} /> : null}
-      {data !== undefined && matches.length === 0 ? <p className={styles.quiet}>{t('Nobody fits.')}</p> : null}
+      {data !== undefined && matches.length === 0 ? <p className={styles.quiet}>{t('No matching people.')}</p> : null}
       {matches.length === 0 ? null : (
         <ul className={people.rows} aria-label={t('People')}>
           {matches.map((person) => (
@@ -94,7 +94,7 @@ function Seen({ sourceId, person }: { readonly sourceId: string; readonly person
         {data !== undefined && count > 0
           ? t('{name} can see {count, plural, one {# document} other {# documents}} here.', { name: person.name, count })
           : null}
-        {data !== undefined && count === 0 && search !== '' ? t('No document fits.') : null}
+        {data !== undefined && count === 0 && search !== '' ? t('No matching documents.') : null}
       </p>
       {count === 0 && search === '' ? null : <SearchInput label={t('Search by name')} value={typed} onChange={setTyped} />}
       <ErrorNote error={error} onRetry={reload} />
