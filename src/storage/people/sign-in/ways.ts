@@ -73,7 +73,7 @@ export class WayStore {
     return (['password', 'passkeys', 'sessions', 'links'] as const).filter((way) => counts[way] > 0);
   }
 
-  /** Deletes password, passkeys and open links of a user, and ends all sessions. Of an operator those stay that reach the installation. */
+  /** Deletes password, passkeys and open links of a user, and ends all sessions and connected clients. Of an operator those stay that reach the installation. */
   async takeAway(userId: string, at: Date): Promise<void> {
     const where = await this.#takenOf(userId);
     const data = { endedAt: at, endedBy: 'REVOKED' satisfies SessionEnd };
@@ -81,6 +81,8 @@ export class WayStore {
     await this.#db.prisma.passkey.deleteMany({ where });
     await this.#db.prisma.session.updateMany({ where: { ...where, endedAt: null }, data });
     await this.#db.prisma.signInLink.deleteMany({ where: { ...where, usedAt: null } });
+    const openClients = { userId, clientId: { not: null }, revokedAt: null };
+    await this.#db.prisma.apiKey.updateMany({ where: openClients, data: { revokedAt: at, updatedAt: at } });
     this.#signals.publish('user-changed', userId);
   }
 

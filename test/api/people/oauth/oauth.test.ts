@@ -238,13 +238,23 @@ describe('a token', () => {
     expect((await callMcp(granted.tokens.access_token)).status).toBe(401);
   });
 
-  it('ends with the membership of its person', async () => {
+  it('ends with the membership of its person, and with all ways of somebody who was in the account before', async () => {
     const organization = await make.organization();
     const boss = await make.person({ organization, role: 'ADMIN' });
     const bob = await make.person({ organization });
     const own = browser;
-    browser = await browserOf(service, bob);
-    const { clientId, tokens } = await authorize().finally(() => (browser = own));
+    const authorizeAsBob = async () => {
+      browser = await browserOf(service, bob);
+      return authorize().finally(() => {
+        browser = own;
+      });
+    };
+    const stolen = await authorizeAsBob();
+    expect((await callMcp(stolen.tokens.access_token)).status).toBe(200);
+    // A provider has shown whose mailbox it is: what was made before goes.
+    await service.deps.storage.people.ways.takeAway(bob.userId, new Date());
+    expect((await callMcp(stolen.tokens.access_token)).status).toBe(401);
+    const { clientId, tokens } = await authorizeAsBob();
     expect((await callMcp(tokens.access_token)).status).toBe(200);
     await boss.graphql(`mutation { deactivateUser(id: "${bob.userId}") { id } }`);
     expect((await callMcp(tokens.access_token)).status).toBe(401);
