@@ -105,7 +105,7 @@ class Endpoint {
   async #context(req: Request, res: Response): Promise<CallContext> {
     const { deps } = this.#parts;
     const caller = await authenticate(req, this.#keys);
-    countRequest(deps.rates, caller, res, res.locals.startedMs);
+    countRequest(deps, caller, res, res.locals.startedMs);
     return new CallContext(deps, caller, ['agent'], findRequestId(req), res);
   }
 

@@ -14,6 +14,7 @@ import type { OidcProviders } from '../engine/sign-in/providers.ts';
 import type { McpServers } from '../engine/tools/mcp/servers.ts';
 import type { ToolRegistry } from '../engine/tools/registry.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
+import type { UsageLimits } from '../engine/usage/limits.ts';
 import type { IdKind } from '../entities/ground/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -46,6 +47,8 @@ export interface Deps {
   readonly pools: Pools;
   /** The limits on the number of requests. */
   readonly rates: RateLimits;
+  /** The limits of tokens, and budgets. */
+  readonly limits: UsageLimits;
   readonly egress: Egress;
   readonly passwords: PasswordHasher;
   /** What this process counts of the deletion of old data. */

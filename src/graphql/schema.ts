@@ -114,6 +114,7 @@ import './knowledge/embeddings.ts';
 import './conversations/citations.ts';
 import './operations/live/changes.ts';
 import './operations/search.ts';
+import './operations/usage/budgets.ts';
 import './operations/webhooks.ts';
 
 /**

@@ -67,7 +67,7 @@ class Endpoint {
     requireOrigin(req.headers.origin, req.headers.host, deps);
     if (req.method === 'OPTIONS') return sendEmpty(res, 204, findRequestId(req), ['allow', methods]);
     const caller = await this.#authenticate(req);
-    countRequest(deps.rates, caller, res, res.locals.startedMs);
+    countRequest(deps, caller, res, res.locals.startedMs);
     const context = new CallContext(deps, caller, ['agents'], findRequestId(req), res);
     const session = sessionIn(req.headers);
     if (session !== '') await this.#requireLive(caller, session);

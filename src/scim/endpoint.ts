@@ -56,7 +56,7 @@ export function createScimEndpoint({ deps, metrics, admissions }: ScimEndpointPa
   };
   async function answer(req: Request, res: Response, next: NextFunction): Promise<void> {
     const caller = await authenticate(req, keys);
-    countRequest(deps.rates, caller, res, res.locals.startedMs);
+    countRequest(deps, caller, res, res.locals.startedMs);
     requireScim(deps, caller, toOrigin(deps, req));
     if (req.url.length > queryMaxLength)
       throw new DomainError('INVALID_VALUE', `An address has at most ${queryMaxLength} characters`);

@@ -106,10 +106,13 @@ async function makeDeps(
   const knowledge = createKnowledge({
     ...{ ...basics, jobs, pools, egress, publicUrl, models },
     embed: (charge, call, signal) => runs.embed(charge, call, signal),
+    search: (charge, modelId, search) => runs.search(charge, modelId, search),
   });
   const limits = new UsageLimits({
     ...basics,
     store: storage.operations.usageLimits,
+    models,
+    currency: settings.COST_CURRENCY,
     leaseMs: settings.USAGE_LEASE_MS,
     blockTokens: usageBlockTokens,
   });
@@ -144,6 +147,7 @@ async function makeDeps(
     live,
     pools,
     rates,
+    limits,
     jobs,
     models,
     knowledge,

@@ -191,6 +191,7 @@ function listAdministration(t: (message: string) => string) {
   return [
     { id: 'audit', title: t('Audit log'), href: '/administration/audit' },
     { id: 'data', title: t('Data'), href: '/administration/data' },
+    { id: 'budgets', title: t('Budgets'), href: '/administration/budgets' },
     { id: 'webhooks', title: t('Webhooks'), href: '/administration/webhooks' },
   ];
 }

@@ -13,6 +13,7 @@ import {
   type UsageSums,
 } from '../../entities/operations/usage.ts';
 import type { Caller } from '../../entities/people/caller.ts';
+import { addDays, countDays, startOfDay, toLocalDay } from '../../lib/time-zone.ts';
 import type { Deps } from '../deps.ts';
 import { isAdministrator, toViewer, usableAgents } from '../ground/access/access.ts';
 import { callerOrganization } from '../people/accounts.ts';
@@ -30,7 +31,6 @@ export interface UsageDaysInput extends UsagePeriodInput {
   readonly agentId?: string | null | undefined;
 }
 
-const dayMs = 86_400_000;
 /** A report lists so many agents. */
 export const usedAgentsMax = 1_000;
 const daysDefault = 30;
@@ -42,11 +42,11 @@ export const usageDaysMax = 366;
  *
  * @throws DomainError INVALID_VALUE for a period that ends before it begins; FORBIDDEN and NOT_FOUND for another organization.
  *
- * Cost: two statements; the daily sums of whole UTC days, and the ledger itself for what is left at the ends of a period.
+ * Cost: two statements; the daily sums of whole days, and the ledger itself for what is left at the ends of a period.
  */
 export async function getUsage(deps: Deps, caller: Caller, input: UsageInput): Promise<UsageReport> {
-  const period = readPeriod(input);
   const orgId = input.orgId ?? caller.orgId;
+  const period = await readPeriod(deps, orgId, input);
   const isOwn = orgId === caller.orgId;
   const [organization, total] = await Promise.all([
     isOwn ? callerOrganization(deps, caller) : administeredOrganization(deps, caller, orgId),
@@ -88,7 +88,11 @@ export async function usageOfAgents(
   agentIds: readonly string[],
   input: UsagePeriodInput,
 ): Promise<readonly UsageSums[]> {
-  const usageByAgent = await deps.storage.operations.usage.ofAgents(caller.orgId, agentIds, latelyOr(deps, input));
+  const usageByAgent = await deps.storage.operations.usage.ofAgents(
+    caller.orgId,
+    agentIds,
+    await latelyOr(deps, caller.orgId, input),
+  );
   return agentIds.map((id) => usageByAgent.get(id) ?? noTokensUsed);
 }
 
@@ -99,7 +103,8 @@ export async function usageOfUsers(
   userIds: readonly string[],
   input: UsagePeriodInput,
 ): Promise<readonly UsageSums[]> {
-  const usageByUser = await deps.storage.operations.usage.ofSubjects(caller.orgId, 'user', userIds, latelyOr(deps, input));
+  const period = await latelyOr(deps, caller.orgId, input);
+  const usageByUser = await deps.storage.operations.usage.ofSubjects(caller.orgId, 'user', userIds, period);
   return userIds.map((id) => usageByUser.get(id) ?? noTokensUsed);
 }
 
@@ -115,7 +120,8 @@ export async function usageOfKeys(
   keyIds: readonly string[],
   input: UsagePeriodInput,
 ): Promise<readonly UsageSums[]> {
-  const usageByKey = await deps.storage.operations.usage.ofSubjects(orgId, 'key', keyIds, latelyOr(deps, input));
+  const period = await latelyOr(deps, orgId, input);
+  const usageByKey = await deps.storage.operations.usage.ofSubjects(orgId, 'key', keyIds, period);
   return keyIds.map((id) => usageByKey.get(id) ?? noTokensUsed);
 }
 
@@ -132,7 +138,7 @@ export async function getTokenLimits(deps: Deps, caller: Caller): Promise<TokenL
 }
 
 /**
- * The use of the caller's organization on each UTC day of a period, including days without use. Default: the last 30 days.
+ * The use of the caller's organization on each day of a period by its clock, including days without use. Default: the last 30 days.
  *
  * @throws DomainError INVALID_VALUE for a period that ends before it begins or has more than 366 days; NOT_FOUND for an agent that
  * the caller may not see.
@@ -140,7 +146,7 @@ export async function getTokenLimits(deps: Deps, caller: Caller): Promise<TokenL
 export async function getUsageDays(deps: Deps, caller: Caller, input: UsageDaysInput): Promise<readonly UsageDay[]> {
   const agentId = input.agentId ?? undefined;
   if (agentId !== undefined) await requireVisible(deps, caller, agentId);
-  return loadDays(deps, caller.orgId, readPeriod(input), agentId);
+  return loadDays(deps, caller.orgId, await readPeriod(deps, caller.orgId, input), agentId);
 }
 
 /** The days of a report, one page, the first day first. @throws DomainError like `getUsageDays`. */
@@ -160,18 +166,18 @@ export function pageOfDays(days: readonly UsageDay[], page: PageRequest): Page<U
 async function loadDays(
   deps: Deps,
   orgId: string,
-  { from, to }: UsagePeriod,
+  { from, to, timeZone = 'UTC' }: UsagePeriod,
   agentId: string | undefined,
 ): Promise<readonly UsageDay[]> {
-  const lastMs = floorDay(to === undefined ? deps.now().getTime() : to.getTime() - 1);
-  const firstMs = from === undefined ? lastMs - (daysDefault - 1) * dayMs : floorDay(from.getTime());
-  const count = (lastMs - firstMs) / dayMs + 1;
+  const last = toLocalDay(to === undefined ? deps.now().getTime() : to.getTime() - 1, timeZone);
+  const first = from === undefined ? addDays(last, 1 - daysDefault) : toLocalDay(from.getTime(), timeZone);
+  const count = countDays(first, last);
   if (count > usageDaysMax) throw new DomainError('INVALID_VALUE', `At most ${usageDaysMax} days at a time`, { param: 'from' });
   if (count < 1) throw new DomainError('INVALID_VALUE', 'from must not be in the future', { param: 'from' });
-  const usageDays = await deps.storage.operations.usage.byDay(orgId, toDay(firstMs), toDay(lastMs), agentId);
+  const usageDays = await deps.storage.operations.usage.byDay(orgId, first, last, agentId);
   const byDay = new Map(usageDays.map((day) => [day.day, day]));
   return Array.from({ length: count }, (_, index) => {
-    const day = toDay(firstMs + index * dayMs);
+    const day = addDays(first, index);
     return byDay.get(day) ?? { day, dataTokensUsed: 0, apiTokensUsed: 0 };
   });
 }
@@ -182,19 +188,20 @@ async function requireVisible(deps: Deps, caller: Caller, agentId: string): Prom
   deps.audit.read(caller, 'agent', [visibleAgent]);
 }
 
-function readPeriod({ from, to }: UsagePeriodInput): UsagePeriod {
-  const period = { from: from ?? undefined, to: to ?? undefined };
+async function readPeriod(deps: Deps, orgId: string, { from, to }: UsagePeriodInput): Promise<UsagePeriod> {
+  const limits = await deps.storage.operations.usageLimits.find(orgId, deps.now().getTime());
+  const period = { from: from ?? undefined, to: to ?? undefined, timeZone: limits?.timeZone ?? 'UTC' };
   if (period.from !== undefined && period.to !== undefined && period.from >= period.to) {
     throw new DomainError('INVALID_VALUE', 'to must be later than from', { param: 'to' });
   }
   return period;
 }
 
-/** The last 30 UTC days, today included, where a period has no beginning. */
-function latelyOr(deps: Deps, input: UsagePeriodInput): UsagePeriod {
-  const { from, to } = readPeriod(input);
-  const lastMs = to === undefined ? deps.now().getTime() : to.getTime() - 1;
-  return { from: from ?? new Date(floorDay(lastMs) - (daysDefault - 1) * dayMs), to };
+/** The last 30 days by the clock of the organization, today included, where a period has no beginning. */
+async function latelyOr(deps: Deps, orgId: string, input: UsagePeriodInput): Promise<UsagePeriod> {
+  const { from, to, timeZone = 'UTC' } = await readPeriod(deps, orgId, input);
+  const last = toLocalDay(to === undefined ? deps.now().getTime() : to.getTime() - 1, timeZone);
+  return { from: from ?? new Date(startOfDay(addDays(last, 1 - daysDefault), timeZone)), to, timeZone };
 }
 
 function sumTokens({ dataTokensUsed, apiTokensUsed }: UsageSums): number {
@@ -204,12 +211,4 @@ function sumTokens({ dataTokensUsed, apiTokensUsed }: UsageSums): number {
 /** The order of sort keys `[tokens, id]`. */
 function mostFirst([tokensA = 0, idA = '']: SortKey, [tokensB = 0, idB = '']: SortKey): number {
   return Number(tokensB) - Number(tokensA) || (idA < idB ? -1 : Number(idA > idB));
-}
-
-function floorDay(ms: number): number {
-  return Math.floor(ms / dayMs) * dayMs;
-}
-
-function toDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }

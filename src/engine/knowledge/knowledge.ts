@@ -18,7 +18,7 @@ import type { Egress } from '../egress/egress.ts';
 import { createProxies } from '../egress/proxies.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { ModelRouter } from '../models/router.ts';
-import type { Charge, Embed } from '../plan/plan.ts';
+import type { Charge, ChargedSearch, Embed } from '../plan/plan.ts';
 import type { Pools } from '../sharing/pools.ts';
 import { browse } from './connections/browse.ts';
 import type { BrowsePage, BrowseQuery } from './connections/browser.ts';
@@ -129,6 +129,8 @@ export interface KnowledgeOptions {
   readonly models: Pick<ModelRouter, 'embedding' | 'embeddingOf'>;
   /** Charged embeddings. */
   readonly embed: Embed;
+  /** Charged searches of the reranker. */
+  readonly search: ChargedSearch;
   /** Base of the links in citations, without a slash at the end; known once the service listens. */
   publicUrl(): string;
   now(): Date;
@@ -163,7 +165,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const shortcoming =
     vectors.kind === 'missing' ? `Searches go by words alone, although EMBEDDING_MODEL is set: ${vectors.detail}.` : undefined;
   if (shortcoming !== undefined) options.logger.warn(shortcoming);
-  const reranker = createReranker(settings, proxies);
+  const reranker = createReranker(settings, options.search, proxies);
   const copy = createCopy(options, embeddings);
   const counts = new SearchCounts();
   const spaceId = async () => (embeddings === undefined ? undefined : (await findSpace(embeddings))?.id);

@@ -158,6 +158,10 @@ export interface TokenUsage {
   /** Input that it wrote to its cache; absent: none. */
   readonly cacheWriteTokens?: number;
   readonly reasoningTokens: number;
+  /** Images that were made; absent: none. */
+  readonly images?: number;
+  /** Searches of a reranker; absent: none. */
+  readonly searches?: number;
   /** Estimated by the service. */
   readonly isEstimated?: true;
 }

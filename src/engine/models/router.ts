@@ -22,6 +22,8 @@ export interface ModelRouter {
   isConfigured(modelId: string): boolean;
   /** The price of a full id; null when the operator gave none. */
   priceOf(modelId: string): ModelPrice | null;
+  /** The full ids of the models that may answer for a model or a route, the first one first. */
+  chainOf(modelId: string, routing?: ProviderRouting): readonly string[];
   /** DEFAULT_MODEL, else the first model of the first configured provider as far as known (see `warm`), else the built-in one. */
   defaultModelId(): string;
   /** Asks all providers for their models once, so that the default is known. Waits at most `timeoutMs`; the requests go on. */
@@ -71,7 +73,8 @@ export function createModelRouter(
   now: () => Date,
   environment: ReadEnvironment = () => undefined,
 ): ModelRouter {
-  const file = settings.MODELS_FILE === undefined ? { providers: [], routes: [] } : readModelsFile(settings.MODELS_FILE);
+  const file =
+    settings.MODELS_FILE === undefined ? { providers: [], routes: [], prices: {} } : readModelsFile(settings.MODELS_FILE);
   const routes = new Map(file.routes.map((route) => [route.id, route] as const));
   const providers = configuredProviders(settings, file, environment);
   const embedding = embeddingModel(settings.EMBEDDING_MODEL, providers);
@@ -81,11 +84,22 @@ export function createModelRouter(
   const builtInId = 'parley/offline';
   const namedModelIds = new Set([settings.DEFAULT_MODEL, settings.EMBEDDING_MODEL, ...images.map(({ id }) => id)]);
   for (const { id, primary, fallbacks } of file.routes) for (const model of [id, primary, ...fallbacks]) namedModelIds.add(model);
+  const usualChain = (modelId: string): readonly string[] => {
+    const route = routes.get(modelId);
+    return route === undefined ? [modelId] : [route.primary, ...route.fallbacks];
+  };
+  const chainOf = (modelId: string, routing?: ProviderRouting): readonly string[] => {
+    const usual = usualChain(modelId);
+    const routedProviders = routing === undefined ? usual : routedChain(usual, routing, (id) => catalog.has(id));
+    // A step of a flow may name a model that the providers of the request do not have.
+    return routedProviders.length === 0 ? usual : routedProviders;
+  };
   return {
     list: () => catalog.list(),
     find: (modelId) => catalog.find(modelId),
     isConfigured: (modelId) => catalog.has(modelId) || namedModelIds.has(modelId),
-    priceOf: (modelId) => catalog.priceOf(modelId),
+    priceOf: (modelId) => file.prices[modelId] ?? catalog.priceOf(modelId),
+    chainOf,
     defaultModelId: () => settings.DEFAULT_MODEL ?? catalog.first()?.id ?? builtInId,
     async warm(timeoutMs) {
       let timer: NodeJS.Timeout | undefined;
@@ -96,19 +110,10 @@ export function createModelRouter(
       clearTimeout(timer);
     },
     hasProvider: (id) => catalog.provider(id) !== undefined,
-    isRoutable(modelId, routing) {
-      const route = routes.get(modelId);
-      const usual = route === undefined ? [modelId] : [route.primary, ...route.fallbacks];
-      return routedChain(usual, routing, (id) => catalog.has(id)).length > 0;
-    },
+    isRoutable: (modelId, routing) => routedChain(usualChain(modelId), routing, (id) => catalog.has(id)).length > 0,
     stream(request, signal) {
       requireInlineImages(request.messages);
-      const route = routes.get(request.model);
-      const usual = route === undefined ? [request.model] : [route.primary, ...route.fallbacks];
-      const routedProviders =
-        request.routing === undefined ? usual : routedChain(usual, request.routing, (id) => catalog.has(id));
-      // A step of a flow may name a model that the providers of the request do not have.
-      const chain = routedProviders.length === 0 ? usual : routedProviders;
+      const chain = chainOf(request.model, request.routing);
       const bounds = { retriesMax: settings.MODEL_RETRIES_MAX, charsMax: settings.ANSWER_MAX_CHARS };
       return routeStream({ catalog, circuit, logger, ...bounds }, chain, request, signal);
     },

@@ -143,6 +143,9 @@ export interface ChargedEmbeddings {
   readonly tokens: number;
 }
 
+/** See RunEngine.search. */
+export type ChargedSearch = <T>(charge: Charge, modelId: string, search: () => Promise<T>) => Promise<T>;
+
 /** See RunEngine.embed. */
 export type Embed = (charge: Charge, request: EmbeddingCall, signal: AbortSignal) => Promise<ChargedEmbeddings>;
 

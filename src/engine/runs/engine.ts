@@ -101,12 +101,13 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       eventStream(statelessRuns.open({ plan, signal, secrets, allowance })),
     requireRoom(owner) {
       active.requireShare(owner);
-      return limits.requireLeft(owner.orgId, 'api');
+      return limits.requireLeft(owner, 'api');
     },
     countInput: (plan, signal) => countInputTokens(plan, loop, signal),
     rewriteQuestion,
     recorded: (run, work) => recordedWork.run(run, work),
     embed: (charge, call, signal) => recordedWork.embed(charge, call, signal),
+    search: (charge, modelId, search) => recordedWork.search(charge, modelId, search),
     recoverUsage: () => ledger.recover(),
     owner: storedRuns.owner,
     fingerprint: createFingerprint(),

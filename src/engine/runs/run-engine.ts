@@ -1,6 +1,7 @@
 import type { RunEventStream, RunStatus } from '../../entities/conversations/runs/event.ts';
 import type { ShareOwner } from '../../lib/flow/fair-share.ts';
-import type { Charge, Embed, RewriteQuestion, RunPlan } from '../plan/plan.ts';
+import type { Charge, ChargedSearch, Embed, RewriteQuestion, RunPlan } from '../plan/plan.ts';
+import type { Payer } from '../usage/limits.ts';
 import type { RunTimings } from '../usage/timings.ts';
 import type { TokenAllowance } from '../usage/token-allowance.ts';
 import type { StopChange } from './control/stop.ts';
@@ -36,7 +37,7 @@ export interface RunEngine {
    * @throws DomainError, thrown or rejected: OVERLOADED while this process has as many runs as it may; RATE_LIMIT_EXCEEDED while
    * the organization or its tenant holds its share; INSUFFICIENT_QUOTA when the organization's limit is used up.
    */
-  requireRoom(owner: ShareOwner): undefined | Promise<undefined>;
+  requireRoom(owner: ShareOwner & Payer): undefined | Promise<undefined>;
   /** Estimates the input tokens of the first model request of a run. No model is asked, nothing is stored. */
   countInput(plan: RunPlan, signal: AbortSignal): Promise<number>;
   /**
@@ -46,6 +47,12 @@ export interface RunEngine {
    * @throws DomainError INSUFFICIENT_QUOTA; ModelError.
    */
   readonly embed: Embed;
+  /**
+   * Asks a reranker, and charges for the search where its model has a price.
+   *
+   * @throws what `search` throws; DomainError as UsageLimits.reserve.
+   */
+  readonly search: ChargedSearch;
   /** Has the model of QUERY_REWRITE_MODEL write out a question that continues a conversation; undefined without it. See model/rewrite.ts. */
   readonly rewriteQuestion: RewriteQuestion;
   /**

@@ -6,7 +6,7 @@ import type { Warning } from '../../entities/ground/warning.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { RunPlan } from '../plan/plan.ts';
-import type { TokenNeed } from '../usage/limits.ts';
+import type { TokenNeed } from '../usage/meters.ts';
 import type { Subagents } from './agents/subagents.ts';
 import type { RunFiles } from './run-files.ts';
 import type { ServerTool } from './server-tool.ts';

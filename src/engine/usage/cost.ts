@@ -20,11 +20,16 @@ export function computeCost(price: ModelPrice | null, usage: TokenUsage): Cost |
     cachedInputPerMillionTokens: readPrice = input,
     cacheWritePerMillionTokens: writePrice = input,
   } = price;
-  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0 } = usage;
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0, images = 0, searches = 0 } = usage;
   const read = Math.min(cachedTokens, inputTokens);
   const written = Math.min(cacheWriteTokens, inputTokens - read);
   return (
-    part(inputTokens - read - written, input) + part(read, readPrice) + part(written, writePrice) + part(outputTokens, output)
+    part(images * 1_000_000, price.perImage ?? 0) +
+    part(searches * 1_000, price.perThousandSearches ?? 0) +
+    part(inputTokens - read - written, input) +
+    part(read, readPrice) +
+    part(written, writePrice) +
+    part(outputTokens, output)
   );
 }
 

@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
-import { countable, type UsageKind } from '../../entities/operations/usage.ts';
+import { countable } from '../../entities/operations/usage.ts';
 import type { UsageRow } from '../../storage/ground/ledger/ledger.ts';
 import type { UnstoredRun } from '../../storage/ground/ledger/unstored.ts';
 import type { JournalPart, UsageJournal } from '../../storage/operations/usage/journal.ts';
 import type { UsageStore } from '../../storage/operations/usage/usage.ts';
 import type { TokenUsage } from '../models/port.ts';
+import type { ModelRouter } from '../models/router.ts';
 import type { Charge } from '../plan/plan.ts';
+import { type Cost, computeCost } from './cost.ts';
 import type { UsageLimits } from './limits.ts';
 import type { RunTimings } from './timings.ts';
 
@@ -29,6 +31,7 @@ interface LedgerDeps {
   readonly limits: Pick<UsageLimits, 'owner' | 'noted' | 'written'>;
   /** Counts the tokens that are charged. */
   readonly timings: Pick<RunTimings, 'spent'>;
+  readonly models: Pick<ModelRouter, 'priceOf'>;
   readonly logger: Logger;
   now(): Date;
   newId(kind: 'usageEntry'): string;
@@ -82,7 +85,7 @@ export class UsageLedger {
     const row = this.#toRow(...call);
     return {
       write: () => this.#add(row),
-      forget: () => this.#deps.limits.noted(row.orgId, toUsageKind(row.purpose), -(row.inputTokens + row.outputTokens)),
+      forget: () => this.#deps.limits.noted(row, -1),
     };
   }
 
@@ -155,7 +158,7 @@ export class UsageLedger {
       await store.add(batch, limits.owner, endedRuns);
       this.#rows = this.#rows.slice(batch.length);
       this.#runs = this.#runs.slice(endedRuns.length);
-      for (const row of batch) limits.written(row.orgId, toUsageKind(row.purpose), row.inputTokens + row.outputTokens);
+      for (const row of batch) limits.written(row);
     }
     const writtenParts = this.#parts;
     this.#parts = [];
@@ -185,7 +188,7 @@ export class UsageLedger {
 
   /** Limits count a call at once. */
   #toRow(...[charge, purpose, modelId, usage, entryId]: CallNote): UsageRow {
-    const { limits, newId, now } = this.#deps;
+    const { limits, models, newId, now } = this.#deps;
     const id = entryId ?? newId('usageEntry');
     const { orgId, userId, keyId, agentId, agentVersion = null, runId } = charge;
     const row = {
@@ -200,8 +203,9 @@ export class UsageLedger {
       purpose,
       modelId,
       createdAt: now(),
+      cost: toBillionths(computeCost(models.priceOf(modelId), usage)),
     };
-    limits.noted(orgId, toUsageKind(purpose), row.inputTokens + row.outputTokens);
+    limits.noted(row);
     return row;
   }
 }
@@ -217,6 +221,7 @@ function toCounts({ inputTokens, outputTokens, cachedTokens, cacheWriteTokens, r
   };
 }
 
-function toUsageKind(purpose: UsageRow['purpose']): UsageKind {
-  return purpose === 'run' ? 'api' : 'data';
+/** The ledger counts in billionths: a call costs at most half of one more or less. */
+function toBillionths(cost: Cost | null): number | null {
+  return cost === null ? null : Math.round(Number(cost) / 1_000);
 }

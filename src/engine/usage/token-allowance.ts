@@ -1,6 +1,6 @@
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { ModelRequest } from '../models/port.ts';
-import type { TokenNeed } from './limits.ts';
+import type { TokenNeed } from './meters.ts';
 import { estimateNeed } from './token-need.ts';
 
 /** A call that may answer fewer tokens than this is not made. */

@@ -1,17 +1,22 @@
 import type { Logger } from 'pino';
-import type { UsageKind } from '../../entities/operations/usage.ts';
+import type { CounterKind } from '../../entities/operations/usage.ts';
 import type { TokenGrant, UsageLimitStore } from '../../storage/operations/usage/limits.ts';
+import type { Meter } from './meters.ts';
 
-/** Tokens of one organization that this process may grant to calls without a statement. */
+/** What this process may grant to calls of one limit or budget without a statement, in the unit of its meter. */
 export interface TokenBlock {
   readonly orgId: string;
-  readonly kind: UsageKind;
+  readonly kind: CounterKind;
+  /** That of the last call: its budget is the one in force. */
+  meter: Meter;
   /** Reserved in the database and not settled yet. */
   granted: number;
   /** The part of `granted` that running calls hold. */
   held: number;
   /** The part of `granted` that finished calls cost and the ledger has not stored yet. */
   spent: number;
+  /** What was used of the limit in all, as this process last heard, with what the ledger stored since. */
+  used: number;
   /** Nothing was taken since the last heartbeat. */
   isIdle: boolean;
   /** `performance.now()` at which the database drops the reservation. */
@@ -30,41 +35,41 @@ export interface BlockTableDeps {
   readonly blockTokens: number;
 }
 
+const none: readonly TokenBlock[] = [];
+
 /** A block is at most this fraction of what is left. */
 const blockShare = 32;
 
 /** The blocks of this process: renews their leases and gives unused ones back. */
 export class BlockTable {
   readonly #deps: BlockTableDeps;
-  readonly #blocks = new Map<string, TokenBlock>();
+  readonly #blocks = new Map<string, Map<CounterKind, TokenBlock>>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(deps: BlockTableDeps) {
     this.#deps = deps;
   }
 
-  find(orgId: string, kind: UsageKind): TokenBlock | undefined {
-    return this.#blocks.get(`${kind} ${orgId}`);
+  find({ orgId, kind }: Pick<Meter, 'orgId' | 'kind'>): TokenBlock | undefined {
+    return this.#blocks.get(orgId)?.get(kind);
   }
 
-  make(orgId: string, kind: UsageKind): TokenBlock {
-    const key = `${kind} ${orgId}`;
-    let block = this.#blocks.get(key);
-    if (block === undefined) {
-      block = {
-        orgId,
-        kind,
-        granted: 0,
-        held: 0,
-        spent: 0,
-        isIdle: false,
-        validUntilMs: 0,
-        turn: Promise.resolve(),
-        stored: Promise.withResolvers(),
-      };
-      this.#blocks.set(key, block);
-      this.#timer ??= setInterval(() => void this.#beat(), this.#deps.leaseMs / 3).unref();
-    }
+  /** The blocks of an organization. */
+  listOf(orgId: string): Iterable<TokenBlock> {
+    return this.#blocks.get(orgId)?.values() ?? none;
+  }
+
+  make(meter: Meter): TokenBlock {
+    const { orgId, kind } = meter;
+    const block = this.find(meter) ?? {
+      ...{ orgId, kind, meter, granted: 0, held: 0, spent: 0, used: 0, isIdle: false, validUntilMs: 0 },
+      turn: Promise.resolve(),
+      stored: Promise.withResolvers<void>(),
+    };
+    block.meter = meter;
+    const blocks = this.#blocks.get(orgId) ?? new Map<CounterKind, TokenBlock>();
+    this.#blocks.set(orgId, blocks.set(kind, block));
+    this.#timer ??= setInterval(() => void this.#beat(), this.#deps.leaseMs / 3).unref();
     return block;
   }
 
@@ -83,8 +88,10 @@ export class BlockTable {
     const { store, owner, leaseMs, blockTokens } = this.#deps;
     const { orgId, kind } = block;
     const askedMs = performance.now();
-    const want = (remainder: number) => Math.max(tokens, Math.min(blockTokens, Math.floor(remainder / blockShare)));
+    const blockMax = block.meter.budget?.budget.unit === 'MONEY' ? Number.POSITIVE_INFINITY : blockTokens;
+    const want = (remainder: number) => Math.max(tokens, Math.min(blockMax, Math.floor(remainder / blockShare)));
     const grant = await store.reserve({ owner, orgId, kind, tokensMin, want, leaseMs });
+    if (grant.kind !== 'unlimited') block.used = grant.used;
     if (grant.kind !== 'granted') return grant;
     block.granted += grant.tokens;
     block.validUntilMs = askedMs + leaseMs;
@@ -93,7 +100,7 @@ export class BlockTable {
 
   /** Gives back what no call holds; the next call asks for a new block. */
   giveUp(orgId: string): void {
-    for (const block of this.#blocks.values()) if (block.orgId === orgId) void this.#giveBack(block);
+    for (const block of this.listOf(orgId)) void this.#giveBack(block);
   }
 
   async close(): Promise<void> {
@@ -119,19 +126,26 @@ export class BlockTable {
     const { store, owner, leaseMs } = this.#deps;
     const askedMs = performance.now();
     try {
-      const validBlocks = [...this.#blocks.values()].filter((block) => this.#isValid(block));
+      const blocks = [...this.#blocks.values()].flatMap((each) => [...each.values()]);
+      const validBlocks = blocks.filter((block) => this.#isValid(block));
       const extendedKeys = new Set(
         (await store.extend(owner, validBlocks, leaseMs)).map(({ orgId, kind }) => `${kind} ${orgId}`),
       );
-      for (const [key, block] of this.#blocks) {
-        if (extendedKeys.has(key)) block.validUntilMs = askedMs + leaseMs;
+      for (const block of blocks) {
+        if (extendedKeys.has(`${block.kind} ${block.orgId}`)) block.validUntilMs = askedMs + leaseMs;
         if (block.isIdle) await this.#giveBack(block);
-        if (block.isIdle && block.held === 0 && block.spent === 0) this.#blocks.delete(key);
+        if (block.isIdle && block.held === 0 && block.spent === 0) this.#drop(block);
         block.isIdle = true;
       }
     } catch (error) {
       this.#failed(error);
     }
+  }
+
+  #drop({ orgId, kind }: TokenBlock): void {
+    const blocks = this.#blocks.get(orgId);
+    blocks?.delete(kind);
+    if (blocks?.size === 0) this.#blocks.delete(orgId);
   }
 
   /** A reservation that could not be given back ends with its lease. */

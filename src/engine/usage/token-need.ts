@@ -1,5 +1,7 @@
 import type { ModelRequest } from '../models/port.ts';
-import type { TokenNeed } from './limits.ts';
+import type { Charge } from '../plan/plan.ts';
+import type { MeteredCall } from './limits.ts';
+import type { TokenNeed } from './meters.ts';
 
 /** Assumed length of an answer without a limit. */
 const outputTokensHeld = 4_096;
@@ -36,4 +38,9 @@ export function estimateNeed(request: ModelRequest): TokenNeed {
 export function within(request: ModelRequest, outputMax: number | undefined): ModelRequest {
   if (outputMax === undefined) return request;
   return { ...request, parameters: { ...request.parameters, maxTokens: outputMax } };
+}
+
+/** A request to a model of a run, as limits see it. */
+export function meteredCall(charge: Charge, { model, routing }: ModelRequest): MeteredCall {
+  return { charge, kind: 'api', modelId: model, routing };
 }

@@ -53,6 +53,7 @@ export const idPrefixes = {
   vectorStoreFile: 'vsf',
   vectorStoreFileBatch: 'vsfb',
   usageEntry: 'use',
+  budget: 'bud',
   auditEntry: 'aud',
   auditBatch: 'audb',
   searchIndex: 'six',

@@ -24,7 +24,12 @@ export const lexicalReasons = [
 ] as const;
 export type LexicalReason = (typeof lexicalReasons)[number];
 
-export const rerankReasons = ['timeout', 'provider'] as const;
+export const rerankReasons = [
+  'timeout',
+  'provider',
+  /** A budget in money does not admit it, or the reranker has no price. */
+  'quota',
+] as const;
 export type RerankReason = (typeof rerankReasons)[number];
 
 /** What each way of searching says of a passage; null where it found nothing or was not used. They are not comparable with each other. */

@@ -1,9 +1,19 @@
+import type { Budget } from './budget.ts';
+
 /** `api`: model runs. `data`: embedding and indexing. Each has its own limit. */
 export const usageKinds = ['api', 'data'] as const;
 export type UsageKind = (typeof usageKinds)[number];
 
-/** Tokens; null is no limit. */
-export type OrganizationLimits = Readonly<Record<UsageKind, number | null>>;
+/** Counters of what an organization used: of all its tokens of a kind, or of one budget in one day or month. */
+export type CounterKind = UsageKind | `bud_${string}`;
+
+/** Tokens, where null is no limit, and budgets. */
+export interface OrganizationLimits extends Readonly<Record<UsageKind, number | null>> {
+  /** By its clock days and months begin. */
+  readonly timeZone: string;
+  /** By the ids of the organization, people, keys and agents that they bound; those of a group by its members. Undefined: none. */
+  readonly budgets: ReadonlyMap<string, readonly Budget[]> | undefined;
+}
 
 /** The limits of an organization, and the tokens of each kind that it ever used. */
 export type TokenLimits = Readonly<Record<UsageKind, TokenLimit>>;
@@ -25,6 +35,8 @@ export const noTokensUsed: UsageSums = { dataTokensUsed: 0, apiTokensUsed: 0 };
 export interface UsagePeriod {
   readonly from: Date | undefined;
   readonly to: Date | undefined;
+  /** By whose clock days were counted; absent: UTC. */
+  readonly timeZone?: string;
 }
 
 /** The tokens that an organization used in a period: the sum of the ledger. */
@@ -52,7 +64,7 @@ export interface SubjectUsage extends UsageSums {
   readonly id: string;
 }
 
-/** One UTC day. */
+/** One day of the organization's time zone. */
 export interface UsageDay extends UsageSums {
   /** `2026-01-31` */
   readonly day: string;

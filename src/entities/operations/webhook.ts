@@ -1,5 +1,12 @@
 /** What an organization can be told. On the wire of webhooks as they are here. */
-export const webhookEvents = ['run.ended', 'source.failed', 'approval.wanted', 'limit.near', 'schedule.ended'] as const;
+export const webhookEvents = [
+  'run.ended',
+  'source.failed',
+  'approval.wanted',
+  'limit.near',
+  'budget.reached',
+  'schedule.ended',
+] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 /** An event of `testWebhook`, which every webhook gets. */
 export const testEvent = 'webhook.test';

@@ -32,4 +32,6 @@ export interface Organization {
   /** Tokens; null is no limit. */
   readonly dataUsageTokenLimit: number | null;
   readonly apiUsageTokenLimit: number | null;
+  /** An IANA name: its days and months begin by this clock. */
+  readonly timeZone: string;
 }

@@ -21,6 +21,7 @@ import type { DataSource, KnowledgeItem } from '../../entities/knowledge/data-so
 import type { SourceRun } from '../../entities/knowledge/source-run.ts';
 import type { StoreFileBatch, VectorStore, VectorStoreFile } from '../../entities/knowledge/vector-store.ts';
 import type { AuditEntry } from '../../entities/operations/audit.ts';
+import type { Budget } from '../../entities/operations/budget.ts';
 import type { LegalHold } from '../../entities/operations/data-life/hold.ts';
 import type { DataExport, Erasure } from '../../entities/operations/data-life/jobs.ts';
 import type { Webhook, WebhookDelivery } from '../../entities/operations/webhook.ts';
@@ -41,6 +42,7 @@ export const MembershipRef = builder.objectRef<Membership>('Membership');
 export const GroupRef = builder.objectRef<Group>('Group');
 export const ApiKeyRef = builder.objectRef<ApiKey | CreatedApiKey>('ApiKey');
 export const SessionRef = builder.objectRef<Session>('Session');
+export const BudgetRef = builder.objectRef<Budget>('Budget');
 export const WebhookRef = builder.objectRef<Webhook>('Webhook');
 export const WebhookDeliveryRef = builder.objectRef<WebhookDelivery>('WebhookDelivery');
 export const AuditEntryRef = builder.objectRef<AuditEntry>('AuditEntry');

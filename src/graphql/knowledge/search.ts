@@ -37,7 +37,11 @@ const RerankReasonType = createEnum(
   'RerankReason',
   'Why nothing was reranked although RERANK_URL is set.',
   rerankReasons,
-  { timeout: 'The reranker took too long.', provider: 'The reranker failed or refused.' },
+  {
+    timeout: 'The reranker took too long.',
+    provider: 'The reranker failed or refused.',
+    quota: 'A budget in money does not admit it, or the reranker has no price.',
+  },
   asText,
 );
 const WordOriginType = createEnum(

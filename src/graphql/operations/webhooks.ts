@@ -33,6 +33,7 @@ const WebhookEventType = createEnum(
     'source.failed': 'A data source could not be read.',
     'approval.wanted': 'A run waits for a person to approve a call.',
     'limit.near': 'The organization has used 80 or 95 percent of a limit of tokens.',
+    'budget.reached': 'Of a budget 80 percent are used, or all: once for each of its days or months.',
     'schedule.ended':
       'A schedule that names this webhook has its answer. It is in the body: people of the organization may send answers here.',
   },

@@ -99,6 +99,9 @@ export const OrganizationType = OrganizationRef.implement({
       nullable: true,
       description: 'Tokens it may use for runs; null: no limit.',
     }),
+    timeZone: t.exposeString('timeZone', {
+      description: 'Its days and months begin by the clock of this time zone, an IANA name.',
+    }),
   }),
 });
 

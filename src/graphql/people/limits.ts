@@ -31,7 +31,7 @@ const TokenLimitType = builder.objectRef<TokenLimit>('TokenLimit').implement({
   }),
 });
 
-const ViewerLimitsRef = builder.objectRef<Caller>('ViewerLimits');
+export const ViewerLimitsRef = builder.objectRef<Caller>('ViewerLimits');
 
 type Name = {
   [Key in keyof Settings]-?: Settings[Key] extends number ? Key : never;

@@ -147,7 +147,7 @@ function useKey({ deps, admissions, keys }: GraphqlOptions, reservedStreams: Res
       if (call.caller !== undefined) return;
       const { req, res, isStreamPath } = call;
       call.caller = await authenticateBrowser(req, keyCheck, sessionCheck);
-      countRequest(deps.rates, call.caller, res, res.locals.startedMs);
+      countRequest(deps, call.caller, res, res.locals.startedMs);
       const headers: Record<string, string> = { ...(req.headers as Record<string, string>) };
       if (isStreamPath) {
         call.measureAs('connection');

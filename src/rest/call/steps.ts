@@ -69,7 +69,7 @@ export class Steps {
     const { locals } = res;
     locals.meter = this.#unmatched;
     locals.errorForm = (shownError) => pathError(req.url ?? '', shownError);
-    countRequest(this.#options.deps.rates, await authenticate(req, this.#keyCheck), res, locals.startedMs);
+    countRequest(this.#options.deps, await authenticate(req, this.#keyCheck), res, locals.startedMs);
   }
 
   /** Identifies the caller by key or ticket, counts the request and makes the call. */
@@ -89,7 +89,7 @@ export class Steps {
       }
       if (isAlias(route.row, req.originalUrl)) leaveOutExtensions(req.headers);
       const enter = (caller: Caller, fileMaxBytes = Number.POSITIVE_INFINITY) => {
-        countRequest(deps.rates, caller, res, locals.startedMs);
+        countRequest(deps, caller, res, locals.startedMs);
         if (client !== undefined) requireVersion(client, req);
         const context = new CallContext(deps, caller, actions, findRequestId(req), res);
         context.missIsError = true;

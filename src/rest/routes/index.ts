@@ -28,6 +28,7 @@ import { searchRoutes } from './knowledge/search.ts';
 import { dataSourceKindRoutes } from './knowledge/source-kinds.ts';
 import { dataSourceRoutes } from './knowledge/sources.ts';
 import { vectorStoreRoutes } from './knowledge/vector-stores.ts';
+import { budgetRoutes } from './operations/budgets.ts';
 import { agentBundleRoutes } from './operations/bundles.ts';
 import { ownershipRoutes } from './operations/ownership.ts';
 import { usageRoutes } from './operations/usage.ts';
@@ -71,6 +72,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...ownershipRoutes,
   ...usageRoutes,
   ...administrationRoutes,
+  ...budgetRoutes,
   ...webhookRoutes,
   ...connectionRoutes,
   ...grantRoutes,

@@ -15,7 +15,7 @@ const namedMax = 8;
 export async function checkModels(settings: Settings, environment: ReadEnvironment): Promise<readonly Finding[]> {
   let file: ModelsFile;
   try {
-    file = settings.MODELS_FILE === undefined ? { providers: [], routes: [] } : readModelsFile(settings.MODELS_FILE);
+    file = settings.MODELS_FILE === undefined ? { providers: [], routes: [], prices: {} } : readModelsFile(settings.MODELS_FILE);
   } catch (error) {
     return [wrong('models', (error instanceof Error ? error.message : String(error)).replace(/^bad configuration:\s*/, ''))];
   }

@@ -506,24 +506,30 @@ export type ResponseItem = Prisma.ResponseItemModel
 export type UsageEntry = Prisma.UsageEntryModel
 /**
  * Model UsageDay
- * The ledger summed by UTC day and agent, in the statement that writes its rows, so the two never differ.
+ * The ledger summed by agent and by day of the organization's time zone, in the statement that writes its rows, so the two never differ.
  */
 export type UsageDay = Prisma.UsageDayModel
 /**
  * Model UsageSum
- * The ledger summed by UTC day and by person, by key and by model, in the statement that writes its rows.
+ * The ledger summed by day of the organization's time zone and by person, by key and by model, in the statement that writes its rows.
  */
 export type UsageSum = Prisma.UsageSumModel
 /**
  * Model UsageMonth
- * The sums by UTC month of people, keys and agents. Triggers on usage_sums and usage_days keep them.
+ * The sums by month of people, keys and agents. Triggers on usage_sums and usage_days keep them.
  */
 export type UsageMonth = Prisma.UsageMonthModel
 /**
  * Model UsageCounter
- * All tokens of a kind that an organization ever used; its limit applies to this sum. Written with the ledger.
+ * All tokens of a kind that an organization ever used, or what was used of a budget in one day or month; the limit applies to this sum. Written with the
+ * ledger.
  */
 export type UsageCounter = Prisma.UsageCounterModel
+/**
+ * Model Budget
+ * What a group, a person, a key or an agent of an organization, or all of it, may use in each day or month.
+ */
+export type Budget = Prisma.BudgetModel
 /**
  * Model UsageReservation
  * Tokens that one process has reserved from the counter for its calls. Valid until `leaseUntil`.

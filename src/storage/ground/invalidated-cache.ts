@@ -43,6 +43,11 @@ export class InvalidatedCache<Value> {
     return this.#known.has(key);
   }
 
+  /** What is cached, of any age; undefined for nothing. Loads nothing. */
+  peek(key: string): Value | undefined {
+    return this.#known.get(key)?.value;
+  }
+
   /** A value on a hit, else a promise of what `load` finds. Concurrent calls share one `load`. A missing thing is cached too. */
   find(
     key: string,

@@ -19,6 +19,7 @@ import { InstallationFacts } from './installation.ts';
 import { LiveStore } from './live/live.ts';
 import { OwnershipStore } from './ownership.ts';
 import { SearchStore } from './search/search.ts';
+import { BudgetStore } from './usage/budgets.ts';
 import { UsageLimitStore } from './usage/limits.ts';
 import type { RateBucketStore } from './usage/rate-buckets.ts';
 import { UsageStore } from './usage/usage.ts';
@@ -42,6 +43,7 @@ export class OperationStores {
   readonly unseenContent: UnseenContent;
   readonly usage: UsageStore;
   readonly usageLimits: UsageLimitStore;
+  readonly budgets: BudgetStore;
   /** Undefined on the embedded database, which has a single process. */
   readonly rateBuckets: RateBucketStore | undefined;
   readonly retention: RetentionStore;
@@ -68,6 +70,7 @@ export class OperationStores {
     this.unseenContent = new UnseenContent(db);
     this.usage = new UsageStore(db, signals);
     this.usageLimits = new UsageLimitStore(db, signals);
+    this.budgets = new BudgetStore(db, signals);
     this.rateBuckets = options.rateBuckets;
     this.retention = new RetentionStore(db);
     this.sweeps = new SweepStore(db);

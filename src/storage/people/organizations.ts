@@ -9,7 +9,7 @@ import { lockRow } from '../ground/sql/locks.ts';
 import { purgeRows } from './purge.ts';
 import { organizationsIn } from './reach.ts';
 
-export type OrganizationChanges = Partial<Pick<Organization, 'name' | 'dataUsageTokenLimit' | 'apiUsageTokenLimit'>>;
+export type OrganizationChanges = Partial<Pick<Organization, 'name' | 'dataUsageTokenLimit' | 'apiUsageTokenLimit' | 'timeZone'>>;
 
 /** Why an organization cannot be deleted: what it still holds. */
 export interface Holdings {

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Reply, TestClient } from '../../support/client.ts';
 import { makeFor, type Person } from '../../support/make.ts';
@@ -26,7 +27,12 @@ function limitsOverTwoInstances(): void {
   let annAtThree: TestClient;
   let three: TestService;
 
+  const folder = newFolder();
+  const models = join(folder, 'models.json');
+
   beforeAll(async () => {
+    const price = { inputPerMillionTokens: 1_000, outputPerMillionTokens: 2_000 };
+    writeFileSync(models, JSON.stringify({ prices: { 'openai/test-model': price } }));
     place = await copyOf(inject('template'));
     upstream = await startUpstream();
     one = await startService({ env: env() });
@@ -45,11 +51,13 @@ function limitsOverTwoInstances(): void {
     await Promise.all([one.close(), two.close(), three.close()]);
     await upstream.close();
     await place.remove();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   function env(): Record<string, string> {
     const { DATA_DIR: _own, ...shared } = place.env;
-    return { ...shared, OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', USAGE_LEASE_MS: String(leaseMs) };
+    const lease = { MODEL_RETRIES_MAX: '0', USAGE_LEASE_MS: String(leaseMs) };
+    return { ...shared, OPENAI_BASE_URL: upstream.url, MODELS_FILE: models, ...lease };
   }
   const ask = (who: TestClient): Promise<Reply> =>
     who.post('/api/v1/chat/completions', {
@@ -123,6 +131,55 @@ function limitsOverTwoInstances(): void {
     expect((await call(annAtThree)).status).toBe(429);
   });
 
+  it('a budget in money for three calls admits three of 64 at one time, over three instances', async () => {
+    const admin = await makeFor(one).person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, role: 'ADMIN' });
+    const budget = async (limit: number) => {
+      const input = { subject: 'USER', subjectId: ann.userId, period: 'MONTH', unit: 'MONEY', limit };
+      const { status, body } = await admin.put('/api/v1/admin/budgets', input);
+      expect(status).toBe(200);
+      return body.id as string;
+    };
+    const usedOf = async (id: string) => (await admin.get(`/api/v1/admin/budgets/${id}`)).body.used as number;
+    const call = (who: TestClient) =>
+      who.post('/api/v1/chat/completions', {
+        model: 'openai/test-model',
+        messages: [{ role: 'user', content: 'Hi' }],
+        max_tokens: 16,
+      });
+    // A token of input costs 0.001, one of output 0.002; an answer is never cut to less than 16 tokens.
+    let [refused, admitted, calls] = [0, 1_000, 0];
+    while (admitted - refused > 1) {
+      const units = Math.floor((refused + admitted) / 2);
+      const id = await budget(calls * 0.02 + units / 1_000);
+      const { status } = await call(ann);
+      if (status === 200) [admitted, calls] = [units, calls + 1];
+      else refused = units;
+      await eventually(async () => expect(await usedOf(id)).toBeCloseTo(calls * 0.02, 6));
+    }
+    const asked = upstream.requests.length;
+    const gate = Promise.withResolvers<void>();
+    const usage = { prompt_tokens: admitted - 2 * 16, completion_tokens: 16 };
+    upstream.otherwise({ text: 'Hello', usage, gate: gate.promise });
+    const whole = calls * 0.02 + (3 * admitted) / 1_000;
+    const id = await budget(whole);
+    // Each instance knows the new budget.
+    await eventually(async () => {
+      for (const who of [ann, annAtTwo, annAtThree])
+        expect((await who.get('/api/v1/usage/budgets')).body.data[0].limit).toBeCloseTo(whole, 6);
+    });
+    const statuses: number[] = [];
+    const all = Array.from({ length: 64 }, async (_, index) => {
+      statuses.push((await call([ann, annAtTwo, annAtThree][index % 3] ?? ann)).status);
+    });
+    await eventually(() => expect(statuses).toHaveLength(61));
+    gate.resolve();
+    await Promise.all(all);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(3);
+    expect(upstream.requests.length - asked).toBe(3);
+    await eventually(async () => expect(await usedOf(id)).toBeCloseTo(whole, 6));
+    expect((await call(annAtThree)).status).toBe(429);
+  });
+
   it('a limit set at one is felt at the other within a second', async () => {
     expect((await ask(annAtTwo)).status).toBe(200);
     await limit(0);
@@ -133,8 +190,8 @@ function limitsOverTwoInstances(): void {
 
   it('what a process held that was killed is free again after its lease', async () => {
     await limit(400);
-    const folder = newFolder();
-    const third = startProcess({ ...env(), DATA_DIR: folder, PARLEY_ADMIN_KEY: one.adminKey });
+    const dataFolder = newFolder();
+    const third = startProcess({ ...env(), DATA_DIR: dataFolder, PARLEY_ADMIN_KEY: one.adminKey });
     const url = await third.url();
     upstream.next({ hangAtByte: 0 });
     const hanging = fetch(`${url}/api/v1/chat/completions`, {
@@ -155,7 +212,7 @@ function limitsOverTwoInstances(): void {
     expect(narrow.status === 429 || asked < 350).toBe(true);
     await third.kill('SIGKILL');
     await hanging;
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(dataFolder, { recursive: true, force: true });
     await eventually(async () => {
       upstream.reset();
       expect((await wide()).status).toBe(200);

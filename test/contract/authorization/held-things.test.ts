@@ -45,6 +45,8 @@ const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteAgentCategory',
   // Each chat has its own result: test/api/conversations/chats/bin.test.ts.
   'deleteBinnedChats',
+  // A number.
+  'deleteBudget',
   'deleteAgentGrants',
   'deleteConnection',
   'deleteDataExport',

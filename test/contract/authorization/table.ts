@@ -308,6 +308,14 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.redeliverWebhook': line('administersWhereItActs', async ({ world }) => ({
     deliveryId: (await world.webhook()).deliveryId,
   })),
+  'Query.budget': line('administersWhereItActs', async ({ world }) => ({ id: await world.budget() })),
+  'Query.budgets': line('administersItsOwn'),
+  'Query.ownBudgets': line('anyone'),
+  'Mutation.setBudget': line('administersItsOwn', () => ({
+    input: { subject: 'ORGANIZATION', period: 'MONTH', unit: 'TOKENS', limit: 1_000_000_000 },
+  })),
+  'Mutation.deleteBudget': line('administersWhereItActs', async ({ world }) => ({ id: await world.budget() })),
+  'Mutation.setOrganizationTimeZone': line('administersItsOwn', () => ({ input: { timeZone: 'UTC' } })),
   'Query.schedule': line('administersOwners', async ({ world, agent }) => ({ id: await world.schedule(agent) })),
   'Query.schedules': line('anyone'),
   'Mutation.createSchedule': line('usesAsPerson', ({ agent }) => ({

@@ -515,6 +515,12 @@ export class World {
     const { body } = await this.service.client().post('/api/v1/admin/invitations', { email, orgId: this.home.id });
     return body.invitation.id;
   }
+  /** A budget of the organization that nothing uses up. */
+  async budget(): Promise<string> {
+    const input = { subject: 'ORGANIZATION', period: 'DAY', unit: 'TOKENS', limit: 1_000_000_000 };
+    const made = await this.admin.graphql('mutation ($input: SetBudgetInput!) { setBudget(input: $input) { id } }', { input });
+    return made.data.setBudget.id;
+  }
   /** A webhook of the organization with a delivery that is never sent. */
   async webhook(): Promise<{ readonly id: string; readonly deliveryId: string }> {
     const input = { url: 'https://hooks.invalid/', events: ['SOURCE_FAILED'] };

@@ -39,7 +39,15 @@ function ledgerOn(kept: ReturnType<typeof store>, limits: UsageLedgerLimits = no
 function depsOn({ add }: ReturnType<typeof store>) {
   const newId = (kind: 'usageEntry') => makeId(kind, Date.now());
   const timings = { spent: () => undefined };
-  return { store: { add }, limits: noLimits, timings, logger: silent, now: () => new Date(), newId };
+  return {
+    store: { add },
+    limits: noLimits,
+    models: { priceOf: () => null },
+    timings,
+    logger: silent,
+    now: () => new Date(),
+    newId,
+  };
 }
 
 describe('the usage ledger', () => {
@@ -56,7 +64,10 @@ describe('the usage ledger', () => {
   it('tells limits at once of a call whose row may never be written, and takes it back', async () => {
     const kept = store(0);
     const told: number[] = [];
-    const limits = { ...noLimits, noted: (_orgId: string, _kind: string, tokens: number) => void told.push(tokens) };
+    const limits = {
+      ...noLimits,
+      noted: (row: UsageRow, sign = 1) => void told.push(sign * (row.inputTokens + row.outputTokens)),
+    };
     const ledger = ledgerOn(kept, limits);
     const [first, second] = [1, 2].map(() => ledger.noteLater(plan.charge, 'run', 'test/model', usage));
     expect(told).toEqual([3, 3]);

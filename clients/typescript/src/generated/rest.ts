@@ -3074,7 +3074,7 @@ export interface paths {
         };
         /**
          * Usage by day
-         * @description Each UTC day of a period, days without use included: at most 366.
+         * @description Each day of a period by the clock of the organization, days without use included: at most 366.
          */
         get: operations["listUsageDays"];
         put?: never;
@@ -3330,6 +3330,94 @@ export interface paths {
          */
         get: operations["listAuditLog"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List budgets
+         * @description What the key's organization and its groups, people, keys and agents may use in a day or a month, newest first. For administrators.
+         */
+        get: operations["listBudgets"];
+        /**
+         * Set a budget
+         * @description One for each subject, period and unit: it is added, or changed. It holds for the calls that begin from then on.
+         */
+        put: operations["setBudget"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/budgets/{budgetId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get budget
+         * @description With what is used of it in this day or month.
+         */
+        get: operations["getBudget"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete budget
+         * @description Answers what it was.
+         */
+        delete: operations["deleteBudget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Budgets of the caller
+         * @description Those that count the calls of the key: the organization's, the person's with its groups', and the key's, with what is left.
+         */
+        get: operations["listOwnBudgets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/time-zone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the time zone of the organization
+         * @description By its clock days and months begin: those of budgets, and of usage by day. Days that were counted stay as they are.
+         */
+        put: operations["setOrganizationTimeZone"];
         post?: never;
         delete?: never;
         options?: never;
@@ -5238,6 +5326,62 @@ export interface components {
              */
             expiresAt: string;
         };
+        /** @description What somebody may use in each day or month. Every budget that counts a call must admit it. */
+        Budget: {
+            /** @description The id of the budget. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was first set.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last set.
+             */
+            updatedAt: string;
+            /** @description Whose use it bounds. */
+            subject: components["schemas"]["BudgetSubject"];
+            /** @description The id of the organization, group, person, key or agent. */
+            subjectId: string;
+            /** @description When it begins again. */
+            period: components["schemas"]["BudgetPeriod"];
+            /** @description What it counts. */
+            unit: components["schemas"]["BudgetUnit"];
+            /** @description Most tokens or money of one period. */
+            limit: number;
+            /** @description What was used in this period. */
+            used: number;
+            /** @description What is left in this period. */
+            left: number;
+            /**
+             * Format: date-time
+             * @description When this period began.
+             */
+            startsAt: string;
+            /**
+             * Format: date-time
+             * @description When the next period begins.
+             */
+            resetsAt: string;
+            /** @description Of a budget in money: whether models without a price may be used, which cost nothing of it. */
+            allowsUnpricedModels: boolean;
+        };
+        /**
+         * @description When a budget begins again.
+         * @enum {string}
+         */
+        BudgetPeriod: "DAY" | "MONTH";
+        /**
+         * @description Whose use a budget bounds.
+         * @enum {string}
+         */
+        BudgetSubject: "AGENT" | "GROUP" | "KEY" | "ORGANIZATION" | "USER";
+        /**
+         * @description What a budget counts.
+         * @enum {string}
+         */
+        BudgetUnit: "MONEY" | "TOKENS";
         /** @description Sources of one agent. */
         BulkDeleteDataSourcesInput: {
             /** @description 1 to 1,000 ids of sources that the agent has attached. */
@@ -11550,6 +11694,15 @@ export interface components {
              */
             apiUsageTokenLimit: number | null;
         };
+        /** @description The organization holds agents, chats and knowledge. */
+        Organization2: {
+            /** @description The id of the organization. */
+            id: string;
+            /** @description As shown to its members. */
+            name: string;
+            /** @description Its days and months begin by the clock of this time zone, an IANA name. */
+            timeZone: string;
+        };
         /** @description The tokens that an organization used. */
         OrganizationUsage: {
             /** @description The id of the organization. */
@@ -14123,6 +14276,21 @@ export interface components {
             /** @description The functions that the model sees, as far as they are known before a run. A function of a caller cannot have one of these names. */
             functions: string[];
         };
+        /** @description A budget: one for each subject, period and unit. */
+        SetBudgetInput: {
+            /** @description Of a budget in money: whether models without a price may be used, which cost nothing of it. Default: as before; false for a new one. */
+            allowsUnpricedModels?: boolean | null;
+            /** @description Most tokens of one period, a whole number, or most money; 0 refuses every call that costs something. */
+            limit: number;
+            /** @description When it begins again. */
+            period: components["schemas"]["BudgetPeriod"];
+            /** @description Whose use it bounds. */
+            subject: components["schemas"]["BudgetSubject"];
+            /** @description The group, person, key or agent. Default of ORGANIZATION: the caller's organization. */
+            subjectId?: string | null;
+            /** @description What it counts. */
+            unit: components["schemas"]["BudgetUnit"];
+        };
         /** @description A link to make. */
         ShareChatInput: {
             /** @description Who may open it. */
@@ -14616,6 +14784,11 @@ export interface components {
          * @enum {string}
          */
         ThreadMode: "collect" | "force" | "interrupt" | "steer";
+        /** @description A time zone. */
+        TimeZoneInput: {
+            /** @description An IANA name such as Europe/Berlin. Of a new organization: UTC. */
+            timeZone: string;
+        };
         /** @description A call that the caller is asked to make. */
         ToolCall: {
             /** @description The id that the output refers to. */
@@ -15467,7 +15640,7 @@ export interface components {
         };
         /** @description The tokens used on one day. */
         UsageDay: {
-            /** @description The UTC day: `2026-01-31`. */
+            /** @description The day, by the clock of the organization: `2026-01-31`. */
             day: string;
             /**
              * Format: int64
@@ -16098,7 +16271,7 @@ export interface components {
          * @description What an organization can be told.
          * @enum {string}
          */
-        WebhookEvent: "approval.wanted" | "limit.near" | "run.ended" | "schedule.ended" | "source.failed";
+        WebhookEvent: "approval.wanted" | "budget.reached" | "limit.near" | "run.ended" | "schedule.ended" | "source.failed";
         /** @description A webhook and its secret. */
         WebhookSecretPayload: {
             /** @description Receivers check signatures with it. It is shown once. */
@@ -27094,6 +27267,255 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listBudgets: {
+        parameters: {
+            query?: {
+                /** @description Only those of such subjects. */
+                subject?: components["schemas"]["BudgetSubject"];
+                /** @description Only those of this organization, group, person, key or agent. */
+                subjectId?: string;
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Budget"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    setBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "ORGANIZATION",
+                 *       "period": "MONTH",
+                 *       "unit": "MONEY",
+                 *       "limit": 250
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetBudgetInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                budgetId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                budgetId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listOwnBudgets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Budget"][];
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    setOrganizationTimeZone: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "timeZone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TimeZoneInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Organization2"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
             "5XX": components["responses"]["Error5XX"];
         };
     };

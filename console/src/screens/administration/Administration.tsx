@@ -3,6 +3,7 @@ import { Missing } from '../../parts/Missing.tsx';
 import { NotAllowed } from '../../parts/people/PeoplePage.tsx';
 import { useSession } from '../../parts/session/session.tsx';
 import { AuditLog } from './audit/AuditLog.tsx';
+import { Budgets } from './budgets/Budgets.tsx';
 import { Data } from './data-life/Data.tsx';
 import { GroupPage } from './groups/GroupPage.tsx';
 import { Groups } from './groups/Groups.tsx';
@@ -29,6 +30,7 @@ export function Administration() {
       </Route>
       <Route path="/administration/audit">{isReader ? <AuditLog /> : <NotAllowed />}</Route>
       <Route path="/administration/data">{isReader ? <Data /> : <NotAllowed />}</Route>
+      <Route path="/administration/budgets">{isReader ? <Budgets /> : <NotAllowed />}</Route>
       <Route path="/administration/webhooks">{isReader ? <Webhooks /> : <NotAllowed />}</Route>
       <Route>
         <Missing />

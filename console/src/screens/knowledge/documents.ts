@@ -813,6 +813,8 @@ export type RepoHostMode =
 export type RerankReason =
   /** The reranker failed or refused. */
   | 'PROVIDER'
+  /** A budget in money does not admit it, or the reranker has no price. */
+  | 'QUOTA'
   /** The reranker took too long. */
   | 'TIMEOUT';
 

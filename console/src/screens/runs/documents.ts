@@ -513,6 +513,7 @@ export type RunChoicesQuery = { agents: { groups: Array<{ key: string | null, ag
     | { __typename: 'AgentUserInput', id: string }
     | { __typename: 'ApiKey', name: string, id: string }
     | { __typename: 'AuditEntry', id: string }
+    | { __typename: 'Budget', id: string }
     | { __typename: 'Chat', id: string }
     | { __typename: 'ChatFile', id: string }
     | { __typename: 'ChatImport', id: string }

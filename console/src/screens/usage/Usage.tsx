@@ -2,6 +2,7 @@ import { ChartColumn } from 'lucide-react';
 import { useMemo } from 'react';
 import { useSearch } from 'wouter';
 import { useLiveReload, usePage } from '../../graphql/hooks.ts';
+import { OwnBudgets } from '../../parts/budgets/OwnBudgets.tsx';
 import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../ui/feedback.tsx';
@@ -49,6 +50,7 @@ export function Usage() {
       <Range view={view} />
       <ErrorNote error={runs.error ?? ledger.error} onRetry={reload} />
       {limits.data === undefined ? null : <Limits limits={limits.data.viewer.limits} />}
+      <OwnBudgets />
       {runs.data?.days.isComplete === false ? (
         <Note tone="warn">{t('There were too many runs to count all: these are the newest. Choose a shorter time.')}</Note>
       ) : null}

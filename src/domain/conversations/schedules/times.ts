@@ -1,9 +1,9 @@
 import type { Jobs } from '../../../engine/jobs/jobs.ts';
 import type { Schedule } from '../../../entities/conversations/schedule.ts';
+import { isTimeZone } from '../../../lib/time-zone.ts';
 import type { Faults } from '../../ground/faults.ts';
 
 const cronMaxChars = 100;
-const timeZoneMaxChars = 64;
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 const timesAtOnce = 12;
@@ -181,17 +181,6 @@ function backwardRange(part: string, index: number): { readonly range: string; r
   const instead =
     step === undefined ? `${one(from, max)},${one(min, to)}` : 'two ranges, one to the end and one from the beginning';
   return [{ range, instead }];
-}
-
-/** Offsets such as +02:00 are none: they know no summer time. */
-function isTimeZone(name: string): boolean {
-  if (name.length > timeZoneMaxChars || !/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function inWords(ms: number): string {

@@ -45,6 +45,8 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   runId: 'CHATS:READ',
   scheduleId: 'CHATS:READ',
   subagentId: 'CHATS:READ',
+  // Of a budget: what it bounds.
+  subjectId: null,
   systemMessageId: 'CHATS:READ',
   targetId: null,
   targetIds: null,
@@ -129,6 +131,8 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   scheduleId: null,
   // Of a schedule: the domain asks whether the webhook takes answers of everybody.
   webhookId: null,
+  // What a budget is of, named by an administrator.
+  subjectId: null,
   // A member who takes over, named by an administrator.
   transferToUserId: null,
   // Filters: runs by the key that asked for them, audit entries by who did what to what.

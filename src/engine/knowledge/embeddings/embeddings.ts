@@ -87,6 +87,7 @@ async function vectorIn(
   return normalised(vector) ?? undefined;
 }
 
+/** Whether a limit or a budget refused a call: too little is left, or its model has no price. */
 export function isQuota(error: unknown): error is DomainError {
-  return error instanceof DomainError && error.code === 'INSUFFICIENT_QUOTA';
+  return error instanceof DomainError && (error.code === 'INSUFFICIENT_QUOTA' || error.code === 'FORBIDDEN');
 }

@@ -5,6 +5,8 @@ import type { Settings } from '../../../settings.ts';
 import type { RankedChunk } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import { createAgent } from '../../egress/dispatchers.ts';
 import { noProxies, type Proxies } from '../../egress/proxies.ts';
+import type { Charge, ChargedSearch } from '../../plan/plan.ts';
+import { isQuota } from '../embeddings/embeddings.ts';
 import { embeddedText } from '../embeddings/passage-text.ts';
 
 /** Sorts passages anew by a model that reads question and passage together. */
@@ -14,7 +16,7 @@ export interface Reranker {
    *
    * @returns the same passages as before, and why, when the service fails or takes too long. @throws the signal's reason only.
    */
-  rerank(question: string, rankedChunks: readonly RankedChunk[], signal: AbortSignal): Promise<Reranked>;
+  rerank(charge: Charge, question: string, rankedChunks: readonly RankedChunk[], signal: AbortSignal): Promise<Reranked>;
   close(): Promise<void>;
 }
 export interface Reranked {
@@ -29,9 +31,14 @@ const replyMaxBytes = 1024 * 1024;
 type RerankSettings = Pick<Settings, 'RERANK_URL' | 'RERANK_API_KEY' | 'RERANK_MODEL' | 'RERANK_TIMEOUT_MS'>;
 
 /** @returns undefined while RERANK_URL is not set. */
-export function createReranker(settings: RerankSettings, proxies: Proxies = noProxies): Reranker | undefined {
+export function createReranker(
+  settings: RerankSettings,
+  charged: ChargedSearch,
+  proxies: Proxies = noProxies,
+): Reranker | undefined {
   const { RERANK_URL, RERANK_API_KEY, RERANK_MODEL, RERANK_TIMEOUT_MS } = settings;
   if (RERANK_URL === undefined) return undefined;
+  const modelId = `rerank/${RERANK_MODEL ?? 'default'}`;
   const agent = createAgent(proxies, { connections: 8, connect: { timeout: RERANK_TIMEOUT_MS }, maxResponseSize: replyMaxBytes });
   const { origin, pathname, search } = new URL(RERANK_URL);
   const headers = withUserAgent({
@@ -61,17 +68,18 @@ export function createReranker(settings: RerankSettings, proxies: Proxies = noPr
   }
 
   return {
-    async rerank(question, rankedChunks, signal) {
+    async rerank(charge, question, rankedChunks, signal) {
       const first = rankedChunks.slice(0, rerankedMax);
       if (first.length === 0) return { ranked: rankedChunks, reason: null };
       const documents = first.map(({ title, headingPath, text }) => embeddedText(title, headingPath, text));
       const deadline = AbortSignal.timeout(RERANK_TIMEOUT_MS);
       try {
-        const scores = await loadScores(question, documents, AbortSignal.any([signal, deadline]));
+        const either = AbortSignal.any([signal, deadline]);
+        const scores = await charged(charge, modelId, () => loadScores(question, documents, either));
         return { ranked: sortByScore(scores, rankedChunks), reason: null };
-      } catch {
+      } catch (error) {
         signal.throwIfAborted();
-        return { ranked: rankedChunks, reason: deadline.aborted ? 'timeout' : 'provider' };
+        return { ranked: rankedChunks, reason: deadline.aborted ? 'timeout' : isQuota(error) ? 'quota' : 'provider' };
       }
     },
     close: () => agent.close(),

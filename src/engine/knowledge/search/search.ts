@@ -48,14 +48,14 @@ export async function rankAll(
   limit: number,
   signal: AbortSignal,
 ): Promise<RankedResult> {
-  const { text, context } = question;
+  const { text, context, charge } = question;
   const chunkLimit = reranker === undefined ? limit : Math.max(limit, rerankedMax);
   const { chunks, reason, isHybrid } =
     embeddings === undefined
       ? { chunks: await rankByIndex(ranking, index, scope, question, chunkLimit, signal), reason: null, isHybrid: false }
       : await rankHybrid(ranking, index, embeddings, scope, question, chunkLimit, signal);
   signal.throwIfAborted();
-  const rerankResult = await reranker?.rerank(inContext(text, context), chunks, signal);
+  const rerankResult = await reranker?.rerank(charge, inContext(text, context), chunks, signal);
   const retrieval: Retrieval = {
     mode: isHybrid ? 'hybrid' : 'lexical',
     reason,

@@ -7,6 +7,12 @@ const price = z.strictObject({
   cachedInputPerMillionTokens: z.number().nonnegative().optional(),
   cacheWritePerMillionTokens: z.number().nonnegative().optional(),
 });
+const anyPrice = price.extend({
+  inputPerMillionTokens: z.number().nonnegative().default(0),
+  outputPerMillionTokens: z.number().nonnegative().default(0),
+  perImage: z.number().nonnegative().optional(),
+  perThousandSearches: z.number().nonnegative().optional(),
+});
 const modelId = z.string().regex(/^[^/\s]+\/\S+$/, 'must be provider/name');
 
 const model = z.strictObject({
@@ -40,6 +46,10 @@ const route = z.strictObject({
 const modelsFile = z.strictObject({
   providers: z.array(provider).default([]),
   routes: z.array(route).default([]),
+  prices: z
+    .record(modelId, anyPrice)
+    .default({})
+    .describe('Of models for images and embeddings, of the reranker, and of others, by their full ids.'),
 });
 export type ModelsFile = z.infer<typeof modelsFile>;
 export type ModelRoute = ModelsFile['routes'][number];

@@ -19,6 +19,10 @@ export interface ModelPrice {
   readonly cachedInputPerMillionTokens?: number | undefined;
   /** Of input that the provider writes to its cache; absent: as other input. */
   readonly cacheWritePerMillionTokens?: number | undefined;
+  /** Of an image that it makes, beside its tokens; absent: nothing. */
+  readonly perImage?: number | undefined;
+  /** Of a thousand searches of a reranker; absent: nothing. */
+  readonly perThousandSearches?: number | undefined;
 }
 
 export interface Provider {

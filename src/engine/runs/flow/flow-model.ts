@@ -2,7 +2,7 @@ import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import type { ModelMessage, ModelRequest } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
 import type { ServerTools } from '../../tools/server-tool.ts';
-import { estimateNeed, within } from '../../usage/token-need.ts';
+import { estimateNeed, meteredCall, within } from '../../usage/token-need.ts';
 import { type AnswerGate, createGate } from '../model/gate.ts';
 import { bookCall, ModelCall } from '../model/model-call.ts';
 import { writeCacheKey } from '../model/model-request.ts';
@@ -89,7 +89,7 @@ export class FlowModel {
   ): AsyncGenerator<readonly RunEvent[], ModelCall> {
     const { plan, deps, budget, spending } = this.#run;
     budget.beginRound();
-    const hold = await deps.limits.reserve(plan.charge.orgId, 'api', () => estimateNeed(modelRequest));
+    const hold = await deps.limits.reserve(meteredCall(plan.charge, modelRequest), () => estimateNeed(modelRequest));
     const call = new ModelCall(within(modelRequest, hold.outputMax), false);
     if (isAnswer) this.#gate?.open(call, budget.roundsLeft > 0);
     const startedMs = performance.now();

@@ -6,7 +6,7 @@ import type { Approvals, RunPlan } from '../../plan/plan.ts';
 import type { ModelCallTrace } from '../../tracing/run-trace.ts';
 import type { TokenHold } from '../../usage/limits.ts';
 import { type AllowanceHold, least, leavesAnother, reserveBeside, takeShare } from '../../usage/token-allowance.ts';
-import { estimateNeed, within } from '../../usage/token-need.ts';
+import { estimateNeed, meteredCall, within } from '../../usage/token-need.ts';
 import { approvedCalls, withResults } from '../calls/approvals.ts';
 import type { RunControl } from '../control/control.ts';
 import { type LoopDeps, type LoopStart, withMask } from '../control/loop-deps.ts';
@@ -205,7 +205,7 @@ class Run {
       this.#gate?.open(call, budget.roundsLeft > 0);
       return { call, hold, share, mustAnswer, startedMs: performance.now(), trace: trace?.modelCall(request.model) };
     };
-    const hold = reserveBeside(() => deps.limits.reserve(plan.charge.orgId, 'api', () => estimateNeed(request)), share);
+    const hold = reserveBeside(() => deps.limits.reserve(meteredCall(plan.charge, request), () => estimateNeed(request)), share);
     if (!(hold instanceof Promise)) return open(hold);
     return hold.then(open, (error: unknown) => {
       share?.release(0);

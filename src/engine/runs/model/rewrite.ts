@@ -57,7 +57,7 @@ async function ask(
     parameters: { maxTokens: answerTokensMax },
     isStreaming: false,
   };
-  const hold = await limits.reserve(charge.orgId, 'api', () => ({
+  const hold = await limits.reserve({ charge, kind: 'api', modelId }, () => ({
     input: Math.ceil(content.length / 4),
     outputMax: answerTokensMax,
   }));

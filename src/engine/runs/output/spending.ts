@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../entities/ground/errors.ts';
 import type { TokenUsage } from '../../models/port.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { RunBudget } from '../../usage/budget.ts';
-import type { TokenNeed } from '../../usage/limits.ts';
+import type { TokenNeed } from '../../usage/meters.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 import type { RunRecorder } from '../record/recorder.ts';
 import type { RunOutput } from './output.ts';
@@ -60,7 +60,7 @@ export class RunSpending {
     call: () => Promise<{ readonly result: T; readonly usage: TokenUsage }>,
   ): Promise<T> {
     const { plan, deps } = this.#parts;
-    const hold = await deps.limits.reserve(plan.charge.orgId, 'api', () => need);
+    const hold = await deps.limits.reserve({ charge: plan.charge, kind: 'api', modelId }, () => need);
     const startedMs = performance.now();
     try {
       const { result, usage } = await call();

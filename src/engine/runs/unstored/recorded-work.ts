@@ -48,7 +48,7 @@ export class RecordedWork {
   async embed(charge: Charge, { model, request, inputTokens }: EmbeddingCall, signal: AbortSignal): Promise<ChargedEmbeddings> {
     const { limits, ledger, tracing } = this.#deps;
     const recorder = charge.runId === null ? undefined : this.#recorders.get(charge.runId);
-    const hold = await limits.reserve(charge.orgId, 'data', () => ({ input: inputTokens, outputMax: 0 }));
+    const hold = await limits.reserve({ charge, kind: 'data', modelId: model.id }, () => ({ input: inputTokens, outputMax: 0 }));
     const call = { modelId: model.id, startedMs: performance.now(), firstTokenMs: null };
     try {
       const ask = (traceparent?: string) =>
@@ -61,6 +61,20 @@ export class RecordedWork {
     } catch (error) {
       recorder?.modelCall({ ...call, usage: undefined, errorCode: error instanceof ModelError ? error.code : 'SERVER_ERROR' });
       throw error;
+    } finally {
+      hold.release();
+    }
+  }
+
+  /** As RunEngine.search says. */
+  async search<T>(charge: Charge, modelId: string, search: () => Promise<T>): Promise<T> {
+    const { limits, ledger, models } = this.#deps;
+    const hold = await limits.reserve({ charge, kind: 'data', modelId }, () => ({ input: 0, outputMax: 0, searches: 1 }));
+    try {
+      const result = await search();
+      const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0, searches: 1 };
+      if (models.priceOf(modelId) !== null) ledger.note(charge, 'embedding', modelId, usage);
+      return result;
     } finally {
       hold.release();
     }

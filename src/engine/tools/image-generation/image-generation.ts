@@ -132,10 +132,10 @@ async function made(
     ...(mask === undefined ? {} : { mask }),
   };
   try {
-    return await chargeCall(model.id, { input, outputMax: call.n * imageTokens }, async () => {
+    return await chargeCall(model.id, { input, outputMax: call.n * imageTokens, images: call.n }, async () => {
       await pass.renew();
       const result = await model.makeImages(request, AbortSignal.any([signal, timeout]));
-      return { result, usage: result.usage ?? estimate };
+      return { result, usage: { ...(result.usage ?? estimate), images: result.images.length } };
     });
   } catch (error) {
     signal.throwIfAborted();

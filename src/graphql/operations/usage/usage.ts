@@ -92,7 +92,7 @@ const UsageDayType = builder.objectRef<UsageDay>('UsageDay').implement({
   description: 'The tokens used on one day.',
   interfaces: [UsageSumsType],
   fields: (t) => ({
-    day: t.exposeString('day', { description: 'The UTC day: `2026-01-31`.' }),
+    day: t.exposeString('day', { description: 'The day, by the clock of the organization: `2026-01-31`.' }),
   }),
 });
 
@@ -141,7 +141,7 @@ export const UsageReportType = builder.objectRef<UsageReport>('UsageReport').imp
     }),
     days: t.field({
       type: UsageDayConnection,
-      description: `Each UTC day of the period, days without use included, the first day first; the last 30 days where the period has no beginning. At most ${usageDaysMax} days.`,
+      description: `Each day of the period by the clock of the organization, days without use included, the first day first; the last 30 days where the period has no beginning. At most ${usageDaysMax} days.`,
       args: pageArgs(t.arg),
       resolve: (report, args, context) => listUsageDays(context.deps, report, pageRequest(context, args, ['text'])),
     }),
@@ -207,7 +207,7 @@ builder.queryFields((t) => ({
   usageDays: t.field({
     authScopes: { key: 'USAGE:READ' },
     type: UsageDayConnection,
-    description: `What the caller's organization used on each UTC day, days without use included: at most ${usageDaysMax} days.`,
+    description: `What the caller's organization used on each day by its clock, days without use included: at most ${usageDaysMax} days.`,
     args: {
       from: t.arg({ type: 'DateTime', required: false, description: 'Its day is the first. Default: 30 days back.' }),
       to: t.arg({ type: 'DateTime', required: false, description: 'The day before this moment is the last. Default: today.' }),

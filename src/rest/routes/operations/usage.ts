@@ -28,7 +28,7 @@ export const usageRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: '/api/v1/usage/daily',
     summary: 'Usage by day',
-    description: 'Each UTC day of a period, days without use included: at most 366.',
+    description: 'Each day of a period by the clock of the organization, days without use included: at most 366.',
     tag: 'Usage',
     document: `query ($from: DateTime, $to: DateTime, $aiId: ID) {
       usageDays(from: $from, to: $to, agentId: $aiId) { nodes { day dataTokensUsed apiTokensUsed } }

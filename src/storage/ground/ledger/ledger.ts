@@ -24,34 +24,36 @@ export interface UsageRow {
   readonly reasoningTokens: number;
   /** Absent in journals of older versions. */
   readonly isEstimated?: boolean;
+  /** In billionths of the currency; null: the model has no price. Absent in journals of older versions. */
+  readonly cost?: number | null;
 }
 
 /**
  * Sums and counters grow only by rows that are really new. Rows are sorted, so that instances that write at one time lock in one order; the days of an
  * agent or person stand together, because triggers add them to one row of `usage_months`. The counter is locked before the reservation, as in
- * storage/operations/usage/limits.ts: the last condition enforces it. The reservation shrinks by the tokens that it was made for. The organization is locked until
+ * storage/operations/usage/limits.ts: the last condition enforces it. What a call adds to which budgets is decided here, by the clock of the organization. The reservation shrinks by the tokens that it was made for. The organization is locked until
  * its rows are written: a deletion comes before, and the rows are left out, or after, and deletes them.
  */
 const addRows = `
   with rows as (
     select * from jsonb_populate_recordset(null::usage_entries, $1::jsonb)
   ), payers as (
-    select id from organizations where id = any($4::text[]) order by id for key share
+    select id, "timeZone" from organizations where id = any($4::text[]) order by id for key share
   ), ran as (
     ${insertUnstored('$3', 'payers')}
   ), added as (
     insert into usage_entries ("id", "createdAt", "orgId", "userId", "keyId", "agentId", "agentVersion", "runId", "purpose", "modelId",
-      "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "isEstimated")
+      "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "isEstimated", "cost")
     select "id", "createdAt", "orgId", "userId", "keyId", "agentId", "agentVersion", "runId", "purpose", "modelId",
-      "inputTokens", "outputTokens", "cachedTokens", coalesce("cacheWriteTokens", 0), "reasoningTokens", coalesce("isEstimated", false)
+      "inputTokens", "outputTokens", "cachedTokens", coalesce("cacheWriteTokens", 0), "reasoningTokens", coalesce("isEstimated", false), "cost"
     from rows where "orgId" in (select id from payers)
     on conflict ("id") do nothing
     returning *
   ), tokens as (
-    select "orgId", ("createdAt" at time zone 'utc')::date as day, coalesce("agentId", '') as "agentId",
+    select "orgId", ("createdAt" at time zone "timeZone")::date as day, coalesce("agentId", '') as "agentId",
       "userId", coalesce("keyId", '') as "keyId", "modelId",
-      case when purpose = 'run' then 'api' else 'data' end as kind, "inputTokens"::bigint + "outputTokens" as tokens
-    from added
+      case when purpose = 'run' then 'api' else 'data' end as kind, "inputTokens"::bigint + "outputTokens" as tokens, coalesce("cost", 0) as cost
+    from added join payers on payers.id = added."orgId"
   ), days as (
     insert into usage_days as d ("orgId", "day", "agentId", "dataTokens", "apiTokens")
     select "orgId", day, "agentId", coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0)
@@ -66,8 +68,16 @@ const addRows = `
     group by 1, 2, 3, 4 order by 1, 2, 4, 3
     on conflict ("orgId", dimension, day, value) do update
       set "dataTokens" = s."dataTokens" + excluded."dataTokens", "apiTokens" = s."apiTokens" + excluded."apiTokens"
+  ), spent as (
+    select t."orgId", b.id || ' ' || to_char(t.day, case b.period when 'DAY' then 'YYYY-MM-DD' else 'YYYY-MM' end) as kind,
+      case b.unit when 'MONEY' then t.cost else t.tokens end as tokens
+    from tokens t join budgets b on b."orgId" = t."orgId"
+      and (b."subjectId" in (t."orgId", t."userId", t."keyId", t."agentId") or b.subject = 'GROUP'
+        and exists (select from group_members m where m."groupId" = b."subjectId" and m."userId" = t."userId"))
   ), kinds as (
-    select "orgId", kind, sum(tokens) as tokens from tokens group by 1, 2 order by 1, 2
+    select "orgId", kind, sum(tokens) as tokens from (
+      select "orgId", kind, tokens from tokens union all select "orgId", kind, tokens from spent
+    ) as parts group by 1, 2 order by 1, 2
   ), counted as (
     insert into usage_counters as c ("orgId", kind, used) select "orgId", kind, tokens from kinds
     on conflict ("orgId", kind) do update set used = c.used + excluded.used

@@ -53,9 +53,10 @@ const readers: Readonly<Partial<Record<IdKind, Reader>>> = {
   user: (id, { user }) => user.findUnique({ where: { id }, select: { name: true, email: true, isOperator: true } }),
   tenant: (id, { tenant }) => tenant.findUnique({ where: { id }, select: { name: true } }),
   organization: (id, { organization }) => {
-    const select = { name: true, dataUsageTokenLimit: true, apiUsageTokenLimit: true } as const;
+    const select = { name: true, dataUsageTokenLimit: true, apiUsageTokenLimit: true, timeZone: true } as const;
     return organization.findUnique({ where: { id }, select });
   },
+  budget: (id, { budget }) => budget.findUnique({ where: { id }, select: { amount: true, allowsUnpricedModels: true } }),
   webhook: (id, { webhook }) => webhook.findUnique({ where: { id }, select: { events: true, agentIds: true, isEnabled: true } }),
   schedule: (id, { schedule }) => {
     const select = { name: true, agentId: true, chatMode: true, webhookId: true, isEnabled: true } as const;

@@ -232,6 +232,8 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   ResponseItem: ownedRule('step'),
   Schedule: ownedRule('delete'),
   ScheduleRun: ownedRule('delete'),
+  // They end with the person.
+  Budget: ownedAs('subjectId', 'delete'),
   UsageEntry: ownedRule('step'),
   UsageDay: ofOrganizations,
   UsageSum: ofOrganizations,

@@ -1,8 +1,9 @@
 import type { UsagePeriod, UsageSubject } from '../../../entities/operations/usage.ts';
+import { addDays, startOfDay, toLocalDay } from '../../../lib/time-zone.ts';
 
 /**
- * Rows that are added to a sum or, where `sign` is -1, taken from it: of one month each (`from` and `to` are the first days of months), of one UTC day
- * each, or of one call each.
+ * Rows that are added to a sum or, where `sign` is -1, taken from it: of one month each (`from` and `to` are the first days of months), of one day
+ * each, or of one call each. Days and months are those of the organization's time zone, as the midnight of UTC that the database knows them by.
  */
 export interface UsageSpan extends UsagePeriod {
   readonly grain: 'month' | 'day' | 'call';
@@ -10,21 +11,42 @@ export interface UsageSpan extends UsagePeriod {
 }
 
 const dayMs = 86_400_000;
-const dayBefore = (time: number) => Math.floor(time / dayMs) * dayMs;
 const dayAfter = (time: number) => Math.ceil(time / dayMs) * dayMs;
 
-/** A period as whole UTC days, which the daily sums cover, and what is left of days at its ends: at least one span. */
-export function listDays({ from, to }: UsagePeriod): readonly UsageSpan[] {
-  const first = from && new Date(dayAfter(from.getTime()));
-  const last = to && new Date(dayBefore(to.getTime()));
+/** A period as whole days, which the daily sums cover, and what is left of days at its ends: at least one span. */
+export function listDays({ from, to, timeZone = 'UTC' }: UsagePeriod): readonly UsageSpan[] {
+  const first = from && nextDay(from, timeZone);
+  const last = to && findDay(to, timeZone);
   const calls = (one: Date | undefined, other: Date | undefined) => span('call', one, other);
-  if (first !== undefined && last !== undefined && first > last) return [calls(from, to)];
+  if (first !== undefined && last !== undefined && first.day > last.day) return [calls(from, to)];
   const rest = [
-    ...(first?.getTime() === from?.getTime() ? [] : [calls(from, first)]),
-    ...(last?.getTime() === to?.getTime() ? [] : [calls(last, to)]),
+    ...(first?.startsAt.getTime() === from?.getTime() ? [] : [calls(from, first?.startsAt)]),
+    ...(last?.startsAt.getTime() === to?.getTime() ? [] : [calls(last?.startsAt, to)]),
   ];
-  const isWithout = rest.length > 0 && first !== undefined && first.getTime() === last?.getTime();
-  return isWithout ? rest : [span('day', first, last), ...rest];
+  const isWithout = rest.length > 0 && first !== undefined && first.day.getTime() === last?.day.getTime();
+  return isWithout ? rest : [span('day', first?.day, last?.day), ...rest];
+}
+
+interface LocalDay {
+  /** As the database knows it. */
+  readonly day: Date;
+  readonly startsAt: Date;
+}
+
+/** The day in which a moment is. */
+function findDay(at: Date, timeZone: string): LocalDay {
+  return toDay(toLocalDay(at.getTime(), timeZone), timeZone);
+}
+
+/** The first day that begins at a moment or after it. */
+function nextDay(at: Date, timeZone: string): LocalDay {
+  const day = toLocalDay(at.getTime(), timeZone);
+  const own = toDay(day, timeZone);
+  return own.startsAt.getTime() === at.getTime() ? own : toDay(addDays(day, 1), timeZone);
+}
+
+function toDay(day: string, timeZone: string): LocalDay {
+  return { day: new Date(day), startsAt: new Date(startOfDay(day, timeZone)) };
 }
 
 /**

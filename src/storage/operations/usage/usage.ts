@@ -1,14 +1,15 @@
 // Raw SQL: counters and ledger. One statement changes the ledger, its sums and the counters.
 
 import type { Page, PageRequest } from '../../../entities/ground/page.ts';
-import type {
-  AgentUsage,
-  SubjectUsage,
-  UsageDay,
-  UsageKind,
-  UsagePeriod,
-  UsageSubject,
-  UsageSums,
+import {
+  type AgentUsage,
+  type SubjectUsage,
+  type UsageDay,
+  type UsageKind,
+  type UsagePeriod,
+  type UsageSubject,
+  type UsageSums,
+  usageKinds,
 } from '../../../entities/operations/usage.ts';
 import type { AgentFilter } from '../../../entities/people/access.ts';
 import { addMessageCounts } from '../../agents/counters.ts';
@@ -113,7 +114,7 @@ export class UsageStore {
 
   /** The tokens of each kind that an organization ever used: its limits apply to them. */
   async counted(orgId: string): Promise<Readonly<Record<UsageKind, number>>> {
-    const counters = await this.#db.prisma.usageCounter.findMany({ where: { orgId } });
+    const counters = await this.#db.prisma.usageCounter.findMany({ where: { orgId, kind: { in: [...usageKinds] } } });
     const usedByKind = new Map(counters.map((counter) => [counter.kind, Number(counter.used)]));
     return { api: usedByKind.get('api') ?? 0, data: usedByKind.get('data') ?? 0 };
   }

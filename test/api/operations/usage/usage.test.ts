@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageLimits } from '../../../../src/engine/usage/limits.ts';
 import { makeId } from '../../../../src/entities/ground/ids.ts';
+import type { UsageRow } from '../../../../src/storage/ground/ledger/ledger.ts';
 import { type TokenRequest, UsageLimitStore } from '../../../../src/storage/operations/usage/limits.ts';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../../support/make.ts';
@@ -27,6 +28,12 @@ const ask = (who: Person, more: object = {}) =>
 const usageOf = async (who: Person, query = '') => (await who.get(`/api/v1/usage${query}`)).body;
 const used = (who: Person, tokens: number) =>
   eventually(async () => expect((await usageOf(who)).orgUsage.apiTokensUsed).toBe(tokens));
+/** A call of a run, and its row in the ledger, as limits see them. */
+const callOf = (who: Person) => ({ charge: { ...who, agentId: null }, kind: 'api', modelId: 'openai/test-model' }) as const;
+const toRow = ({ orgId, userId, keyId }: Person, inputTokens: number): UsageRow => ({
+  ...{ id: makeId('usageEntry', Date.now()), createdAt: new Date(), orgId, userId, keyId, agentId: null, runId: null },
+  ...{ purpose: 'run', modelId: 'openai/test-model', inputTokens, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
+});
 const limit = (members: object, orgId = organization.id) =>
   service.client().patch(`/api/v1/admin/organizations/${orgId}`, members);
 
@@ -422,10 +429,11 @@ describe('a limit of an organization', () => {
       operations: { usageLimits: store },
     } = service.deps.storage;
     const release = () => Promise.reject(new Error('the connection broke'));
-    const parts = { logger: silent, leaseMs: 300, blockTokens: 100, now: () => new Date() };
+    const { models } = service.deps;
+    const parts = { models, currency: 'USD', logger: silent, leaseMs: 300, blockTokens: 100, now: () => new Date() };
     const limits = new UsageLimits({ ...parts, store: Object.assign(new UsageLimitStore(db, signals), { release }) });
     await limit({ apiUsageTokenLimit: 1_000 });
-    const hold = await limits.reserve(ann.orgId, 'api', () => ({ input: 10, outputMax: 10 }));
+    const hold = await limits.reserve(callOf(ann), () => ({ input: 10, outputMax: 10 }));
     hold.release();
     const whole = {
       owner: 'another',
@@ -447,8 +455,10 @@ describe('a limit of an organization', () => {
       operations: { usageLimits: store },
     } = service.deps.storage;
     const cost = 500;
-    const parts = { logger: silent, leaseMs: 60_000, blockTokens: 100, now: () => new Date() };
+    const { models } = service.deps;
+    const parts = { models, currency: 'USD', logger: silent, leaseMs: 60_000, blockTokens: 100, now: () => new Date() };
     const refused: unknown[] = [];
+    const row = toRow(ann, cost);
     const limits = new UsageLimits({
       ...parts,
       store: Object.assign(new UsageLimitStore(db, signals), {
@@ -456,7 +466,7 @@ describe('a limit of an organization', () => {
           const grant = await store.reserve(request);
           if (grant.kind === 'refused') {
             refused.push(grant);
-            setImmediate(() => limits.written(ann.orgId, 'api', cost));
+            setImmediate(() => limits.written(row));
           }
           return grant;
         },
@@ -464,15 +474,15 @@ describe('a limit of an organization', () => {
     });
     await limit({ apiUsageTokenLimit: 1_000 });
     const need = () => ({ input: 10, outputMax: 10 });
-    (await limits.reserve(ann.orgId, 'api', need)).release();
-    limits.noted(ann.orgId, 'api', cost);
+    (await limits.reserve(callOf(ann), need)).release();
+    limits.noted(row);
     const counter = { orgId: ann.orgId, kind: 'api' };
     await service.deps.storage.db.prisma.usageCounter.upsert({
       where: { orgId_kind: counter },
       create: { ...counter, used: cost },
       update: { used: cost },
     });
-    const hold = await limits.reserve(ann.orgId, 'api', need);
+    const hold = await limits.reserve(callOf(ann), need);
     expect(hold.outputMax).toBeUndefined();
     expect(refused).toHaveLength(1);
     hold.release();

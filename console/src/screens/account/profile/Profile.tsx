@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useMutate, usePage } from '../../../graphql/hooks.ts';
+import { OwnBudgets } from '../../../parts/budgets/OwnBudgets.tsx';
 import { ExportState } from '../../../parts/people/ExportState.tsx';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
@@ -40,6 +41,7 @@ export function Profile() {
             <Password hasPassword={viewer.hasPassword} method={viewer.session?.method} onChanged={reload} />
             <Passkeys passkeys={viewer.passkeys.nodes} identities={viewer.user.identities?.nodes ?? []} onChanged={reload} />
           </div>
+          <OwnBudgets />
           <Identities />
           <ThisBrowser />
           <ConnectedApps apps={viewer.connectedApps.nodes} onChanged={reload} />

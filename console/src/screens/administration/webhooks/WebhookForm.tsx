@@ -11,7 +11,9 @@ import { CreateWebhookDocument, type WebhookRowFragment } from './documents.ts';
 
 type WebhookEvent = WebhookRowFragment['events'][number];
 
-const events: readonly WebhookEvent[] = ['RUN_ENDED', 'SOURCE_FAILED', 'APPROVAL_WANTED', 'LIMIT_NEAR', 'SCHEDULE_ENDED'];
+const events: readonly WebhookEvent[] = [
+  ...(['RUN_ENDED', 'SOURCE_FAILED', 'APPROVAL_WANTED', 'LIMIT_NEAR', 'BUDGET_REACHED', 'SCHEDULE_ENDED'] as const),
+];
 
 /** What a webhook can tell. */
 export const eventWords = (t: Text['t']): Readonly<Record<WebhookEvent, string>> => ({
@@ -19,6 +21,7 @@ export const eventWords = (t: Text['t']): Readonly<Record<WebhookEvent, string>>
   SOURCE_FAILED: t('A knowledge source failed'),
   APPROVAL_WANTED: t('An approval is wanted'),
   LIMIT_NEAR: t('A limit of tokens is near'),
+  BUDGET_REACHED: t('A budget is nearly used, or used up'),
   SCHEDULE_ENDED: t('A schedule answered'),
 });
 

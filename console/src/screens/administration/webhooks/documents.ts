@@ -29,6 +29,8 @@ export type WebhookDeliveryStatus =
 export type WebhookEvent =
   /** A run waits for a person to approve a call. */
   | 'APPROVAL_WANTED'
+  /** Of a budget 80 percent are used, or all: once for each of its days or months. */
+  | 'BUDGET_REACHED'
   /** The organization has used 80 or 95 percent of a limit of tokens. */
   | 'LIMIT_NEAR'
   /** A run ended, whatever its end: its status says which. */

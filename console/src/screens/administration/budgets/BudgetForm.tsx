@@ -1,0 +1,170 @@
+import { useState } from 'react';
+import { useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
+import { useText } from '../../../text/text.ts';
+import { ErrorNote } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
+import { Checkbox, Field, Select, TextInput } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { PersonChoice } from '../person/PersonChoice.tsx';
+import { type BudgetRowFragment, BudgetSubjectsDocument, SetBudgetDocument } from './documents.ts';
+import { subjectKinds, subjectWords } from './words.ts';
+
+type Subject = BudgetRowFragment['subject'];
+type Period = BudgetRowFragment['period'];
+type Unit = BudgetRowFragment['unit'];
+
+/** Sets a budget: a new one, or another limit of one that is there. */
+export function BudgetForm({
+  budget,
+  currency,
+  onClose,
+  onSaved,
+}: {
+  readonly budget: BudgetRowFragment | undefined;
+  readonly currency: string;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}) {
+  const { t } = useText();
+  const [subject, setSubject] = useState<Subject>(budget?.subject ?? 'ORGANIZATION');
+  const [subjectId, setSubjectId] = useState(budget?.subjectId);
+  const [period, setPeriod] = useState<Period>(budget?.period ?? 'MONTH');
+  const [unit, setUnit] = useState<Unit>(budget?.unit ?? 'MONEY');
+  const [limit, setLimit] = useState(budget === undefined ? '' : String(budget.limit));
+  const [allowsUnpricedModels, setAllows] = useState(budget?.allowsUnpricedModels ?? false);
+  const { run, isBusy, error } = useMutate(SetBudgetDocument);
+  const isWhole = subject === 'ORGANIZATION' || subjectId !== undefined;
+  const save = async () => {
+    const place = { subject, period, unit, ...(subject === 'ORGANIZATION' ? {} : { subjectId: subjectId ?? null }) };
+    if ((await run({ input: { ...place, limit: Number(limit), allowsUnpricedModels } })) !== undefined) onSaved();
+  };
+  return (
+    <Dialog
+      title={budget === undefined ? t('New budget') : t('Change the budget')}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => void save()}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('Cancel')}</Button>
+          <Button type="submit" variant="primary" isBusy={isBusy} disabled={limit.trim() === '' || !isWhole}>
+            {t('Save')}
+          </Button>
+        </>
+      }
+    >
+      {budget === undefined ? (
+        <>
+          <Field label={t('Whose use it bounds')}>
+            {(control) => (
+              <Select
+                {...control}
+                value={subject}
+                onChange={({ target }) => {
+                  setSubject(subjectKinds.find((kind) => kind === target.value) ?? 'ORGANIZATION');
+                  setSubjectId(undefined);
+                }}
+              >
+                {subjectKinds.map((kind) => (
+                  <option key={kind} value={kind}>
+                    {subjectWords(t)[kind]}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+          {subject === 'USER' ? <PersonChoice label={t('Person')} value={subjectId} onChange={setSubjectId} /> : null}
+          {subject === 'GROUP' || subject === 'KEY' || subject === 'AGENT' ? (
+            <SubjectChoice kind={subject} value={subjectId} onChange={setSubjectId} />
+          ) : null}
+          <Field label={t('Begins again')}>
+            {(control) => (
+              <Select {...control} value={period} onChange={({ target }) => setPeriod(target.value === 'DAY' ? 'DAY' : 'MONTH')}>
+                <option value="MONTH">{t('Each month')}</option>
+                <option value="DAY">{t('Each day')}</option>
+              </Select>
+            )}
+          </Field>
+          <Field label={t('What it counts')}>
+            {(control) => (
+              <Select
+                {...control}
+                value={unit}
+                onChange={({ target }) => setUnit(target.value === 'TOKENS' ? 'TOKENS' : 'MONEY')}
+              >
+                <option value="MONEY">{t('Money in {currency}', { currency })}</option>
+                <option value="TOKENS">{t('Tokens')}</option>
+              </Select>
+            )}
+          </Field>
+        </>
+      ) : null}
+      <Field
+        label={unit === 'MONEY' ? t('Most in {currency}', { currency }) : t('Most tokens')}
+        error={findFault(error, 'limit')}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            type="number"
+            min={0}
+            step={unit === 'MONEY' ? 'any' : 1}
+            value={limit}
+            onChange={({ target }) => setLimit(target.value)}
+          />
+        )}
+      </Field>
+      {unit === 'MONEY' ? (
+        <Checkbox
+          label={t('Models without a price may be used. They cost nothing of it.')}
+          checked={allowsUnpricedModels}
+          onChange={({ target }) => setAllows(target.checked)}
+        />
+      ) : null}
+      <ErrorNote error={errorBeside(error, ['limit'])} />
+    </Dialog>
+  );
+}
+
+/** A group, a key or an agent of the organization. */
+function SubjectChoice({
+  kind,
+  value,
+  onChange,
+}: {
+  readonly kind: 'GROUP' | 'KEY' | 'AGENT';
+  readonly value: string | undefined;
+  readonly onChange: (id: string | undefined) => void;
+}) {
+  const { t } = useText();
+  const { may } = useSession();
+  const { data, error } = usePage(BudgetSubjectsDocument, {
+    groups: kind === 'GROUP' && may('GROUPS_READ'),
+    keys: kind === 'KEY' && may('API_KEYS_READ'),
+    agents: kind === 'AGENT' && may('AGENTS_READ'),
+  });
+  const things = (data?.groups ?? data?.apiKeys ?? data?.agents)?.nodes ?? [];
+  return (
+    <Field label={subjectWords(t)[kind]}>
+      {(control) => (
+        <>
+          <Select
+            {...control}
+            value={value ?? ''}
+            onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+          >
+            <option value="">{t('Choose one')}</option>
+            {things.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+          <ErrorNote error={error} />
+        </>
+      )}
+    </Field>
+  );
+}
