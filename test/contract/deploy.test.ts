@@ -28,7 +28,7 @@ const manifests = parseAllDocuments(read('deploy/kubernetes.yaml'));
 const objects = new Map(manifests.map((document) => [document.toJS().kind as string, document.toJS()] as const));
 const unit = read('deploy/parley.service');
 /** What `npm start` runs beside the build of the console, which the image and an installed service have as it was built. */
-const served = JSON.parse(read('package.json')).scripts.start.replace('(node console/build.ts --if-changed &); ', '');
+const served: string = JSON.parse(read('package.json')).scripts.start.replace('(node console/build.ts --if-changed &); ', '');
 
 const { service } = await withService();
 
