@@ -31,6 +31,7 @@ export interface CanaryTerms {
   readonly version?: number | null | undefined;
   readonly note?: string | null | undefined;
   readonly expectedDraft?: ExpectedDraft;
+  readonly overrideReason?: string | null | undefined;
 }
 
 /**
@@ -38,7 +39,7 @@ export interface CanaryTerms {
  * canary already, the percentage changes.
  *
  * @throws DomainError NOT_FOUND, also for the version; FORBIDDEN; INVALID_VALUE for the percentage; CONFLICT for the published version, for a draft that
- *   does not differ from it, and while another version is the canary.
+ *   does not differ from it, and while another version is the canary; what the gate says, unless the version is the canary already.
  */
 export async function startCanary(deps: Deps, caller: Caller, id: string, terms: CanaryTerms): Promise<AgentCanary> {
   const agent = await versionedAgent(deps, caller, id);
@@ -46,9 +47,12 @@ export async function startCanary(deps: Deps, caller: Caller, id: string, terms:
   if (typeof version === 'number') requireVersionNumber('version', version);
   if (!Number.isInteger(percent) || percent < 1 || percent > 99) throw outOfRange('percent', 1, 99);
   const note = readNote('note', terms.note);
+  const { tested, overrideReason } = await testCanary(deps, caller, agent, terms);
   return deps.audit.change(caller, async () => {
     const opened = await open(deps, id, version ?? null);
     await requireDraft(deps, id, opened, expectedDraft);
+    if (typeof version !== 'number' && opened.draft !== tested)
+      throw new DomainError('CONFLICT', 'The draft was changed while it was tested; try again');
     const number = version ?? opened.lastVersion + 1;
     requireOtherVersion(opened, version ?? undefined);
     if (opened.target !== null) await requireContent(deps, caller, agent, opened.target, opened.draft);
@@ -57,10 +61,30 @@ export async function startCanary(deps: Deps, caller: Caller, id: string, terms:
     await deps.storage.agents.versions.close(id, {
       ...unchanged(deps, caller, opened),
       canary,
-      ...(typeof version === 'number' ? {} : { versions: [versionOfDraft(opened, number, note)] }),
+      ...(typeof version === 'number' ? {} : { versions: [{ ...versionOfDraft(opened, number, note), overrideReason }] }),
     });
     return { ...canary, targetIds: [id] };
   });
+}
+
+/** People get a canary, so it passes the gate as what is published. @returns the text of the draft that was tested. */
+async function testCanary(
+  deps: Deps,
+  caller: Caller,
+  agent: RunnableAgent,
+  { version, overrideReason }: CanaryTerms,
+): Promise<{ readonly tested: string | undefined; readonly overrideReason: string | undefined }> {
+  const { versions } = deps.storage.agents;
+  const { id: agentId, orgId } = agent;
+  const request = { agentId, orgId, overrideReason: readNote('overrideReason', overrideReason) || undefined };
+  if (typeof version !== 'number') {
+    const tested = await versions.readDraft(agentId);
+    return { tested, overrideReason: await passGate(deps, caller, { ...request, draft: readContent(tested) }) };
+  }
+  const isRunning = version === agent.publishedVersion || version === agent.canary?.version;
+  const draft = isRunning ? undefined : await versions.findContent(agentId, version);
+  const reason = draft === undefined ? undefined : await passGate(deps, caller, { ...request, draft, version });
+  return { tested: undefined, overrideReason: reason };
 }
 
 /** Refuses an old version with what the caller may not give to the agent. */

@@ -118,13 +118,14 @@ builder.mutationFields((t) => ({
     ...write,
     type: AgentType,
     description:
-      'Gives a part of the chats that begin, and of the callers of runs without a chat, another version than the others. A chat keeps its version. For the version that is the canary, the percentage changes.',
+      'Gives a part of the chats that begin, and of the callers of runs without a chat, another version than the others. A chat keeps its version. For the version that is the canary, the percentage changes. A gate is asked as for `publishAgent`.',
     args: {
       id: agentId(t.arg),
       percent: t.arg.int({ description: 'How many of a hundred, 1 to 99.' }),
       version: t.arg.int({ required: false, description: 'The number of a version. Default: a new one, of the draft.' }),
       note: note(t.arg),
       expectedDraft: expectedDraftArg(t.arg),
+      overrideReason: overrideReason(t.arg),
     },
     resolve: async (_root, { id, ...terms }, { deps, caller }) => {
       await startCanary(deps, caller, id, terms);

@@ -89,9 +89,23 @@ it('a refusal names the cases, and the owner overrides it with a reason that the
     verdict: 'REFUSED',
     reasons: [expect.stringContaining('Question 0?'), expect.any(String)],
   });
+  // A canary reaches people too.
+  const canary = (overrideReason?: string) =>
+    ann.graphql(
+      'mutation ($id: ID!, $overrideReason: String) { startCanary(id: $id, percent: 5, overrideReason: $overrideReason) { canary { version } } }',
+      { id, overrideReason },
+    );
+  expect((await canary()).errors?.[0]?.message).toMatch(/^The gate of the agent refuses: a case tagged must failed/);
+  expect((await canary('Only five of a hundred')).data.startCanary.canary).toEqual({ version: 2 });
+  await ann.graphql('mutation ($id: ID!) { endCanary(id: $id, keep: PUBLISHED) { id } }', { id });
   expect((await publish(editor, id, 'It is urgent')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
   const overridden = await publish(ann, id, 'The case is out of date');
-  expect(overridden.data.publishAgent).toEqual({ number: 2, overrideReason: 'The case is out of date' });
+  expect(overridden.data.publishAgent).toEqual({ number: 3, overrideReason: 'The case is out of date' });
+  // What REST changes takes effect at once, as its contract says.
+  await instruct(id, 'WRONG WRONG');
+  expect((await ann.patch(`/api/v1/ais/${id}`, { description: 'Wrong on purpose.' })).status).toBe(200);
+  const { data } = await ann.graphql('query ($id: ID!) { agent(id: $id) { publishedVersion draft { isChanged } } }', { id });
+  expect(data.agent).toEqual({ publishedVersion: 4, draft: { isChanged: true } });
 });
 
 it('a gate is set by the owner, with rules that mean something, and taken away', async () => {
