@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
-import type { ItemPermissions } from '../../../entities/knowledge/permissions.ts';
 import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Egress } from '../../egress/egress.ts';
@@ -30,8 +29,6 @@ export interface ListedItem {
   readonly notes?: Readonly<Record<string, unknown>>;
   /** Why it is listed and not read: by its type or size, or because the service does not give it; see unreadStatus. */
   readonly skipped?: { readonly code: string; readonly message: string };
-  /** Who may open it, where the listing says so already. Absent: what is known stays. */
-  readonly permissions?: ItemPermissions;
   /** Content that the listing has already: `fetch` is not asked. */
   readonly content?: Uint8Array;
 }
@@ -84,8 +81,6 @@ export interface ListTask {
   readonly source: SyncedSource;
   /** Whether everything is read again: do not use change feeds or conditional requests. */
   readonly isForced: boolean;
-  /** The source is MIRRORED: say `permissions` of items where the listing has them. */
-  readonly wantsPermissions?: boolean;
   /** What the last complete run left. */
   readonly state: unknown;
   /** Where this run was cut off; undefined at its beginning. */

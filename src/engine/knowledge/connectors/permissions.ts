@@ -44,7 +44,8 @@ export interface PermissionReader {
    * Reads who may open the items of a source: of all, or what changed since `state`. Never reads a document. Page by page: what a page says is stored
    * before the next is asked for, and after a crash it goes on at `place`.
    *
-   * A listing of documents (`Connector.list`) may give `permissions` with its items too, where the service has them in the same answers.
+   * A listing of documents (`Connector.list`) says nothing of permissions, also where its answers have some: what a drive lists of a file lacks what its
+   * folders and its drive say, and is a part for an account that does not own it. This reading follows each listing that has new items, at once.
    */
   read(task: PermissionTask): AsyncGenerator<PermissionPage, PermissionEnd, void>;
   /**

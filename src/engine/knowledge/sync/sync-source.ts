@@ -11,7 +11,7 @@ import type { Jobs } from '../../jobs/jobs.ts';
 import { holdLease, isLost } from '../../leases.ts';
 import type { Connector, ListedItem, ListedPage, ListTask, SyncedSource } from '../connectors/connector.ts';
 import { SourceError, unreadStatus } from '../connectors/error.ts';
-import { type Connectors, sourceKinds } from '../connectors/registry.ts';
+import type { Connectors } from '../connectors/registry.ts';
 import { parserVersion } from '../index/index-item.ts';
 import { itemJobs, sourceJobs } from '../queue.ts';
 import { readSourceData } from '../source-data.ts';
@@ -126,7 +126,6 @@ async function runListing(
     signal,
     progress,
     known: (ids) => knownItems(storage, lease, ids),
-    ...(source.access === 'MIRRORED' ? { wantsPermissions: true } : {}),
   };
   const listing = connector.list(task);
   try {
@@ -171,18 +170,6 @@ async function store(context: SyncContext, lease: SyncLease, page: ListedPage): 
       throw error;
     });
   for (const key of outcome.unusedBlobKeys) await storage.blobs.delete(key);
-  await storePermissions(context, lease, page);
-}
-
-/** Who may open the items, where the listing says it. It counts once the permissions of the source have been read. */
-async function storePermissions({ storage }: SyncContext, { source, orgId }: SyncLease, page: ListedPage): Promise<void> {
-  const { permissions: kind } = sourceKinds[source.type];
-  if (source.access !== 'MIRRORED' || kind === undefined) return;
-  const items = page.items.flatMap(({ uniqueId, permissions }) =>
-    permissions === undefined ? [] : [{ uniqueId: storedId(uniqueId), permissions }],
-  );
-  const place = { dataSourceId: source.id, orgId, directory: storableText(kind.directory(source.data)), service: kind.service };
-  await storage.knowledge.permissions.write(place, { items });
 }
 
 /** Why a document is not read, in the form that is stored. */
