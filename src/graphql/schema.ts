@@ -36,6 +36,7 @@ import './agents/skills.ts';
 import './agents/flows.ts';
 import './agents/secrets.ts';
 import './agents/grants.ts';
+import './agents/guards.ts';
 import './operations/bundles/bundles.ts';
 import './people/api-keys.ts';
 import './people/sign-in/sessions.ts';

@@ -6,6 +6,7 @@ import { Counter } from '../../lib/flow/counter.ts';
 import type { Settings } from '../../settings.ts';
 import type { UsageJournal } from '../../storage/operations/usage/journal.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { createGuards, type Guards } from '../guards/guards.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Knowledge } from '../knowledge/knowledge.ts';
 import type { ModelRouter } from '../models/router.ts';
@@ -83,8 +84,9 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const onEnded = (status: RunStatus) => counts.ended.add(status);
   const ledger = new UsageLedger({ ...deps, store: deps.storage.operations.usage, timings });
   const active = new ActiveRuns(deps.pools.admission('active-runs', { max: settings.RUNS_ACTIVE_MAX, what: 'concurrent runs' }));
-  const rewriteQuestion = createRewriteQuestion(settings.QUERY_REWRITE_MODEL, { ...deps, ledger });
-  const loop = createLoopDeps(deps, { ledger, timings, retrieve: createRetrieve(deps, rewriteQuestion) });
+  const guards = createGuards(deps.storage.agents.guards, logger, deps.now);
+  const rewriteQuestion = createRewriteQuestion(settings.QUERY_REWRITE_MODEL, { ...deps, ledger, guards });
+  const loop = createLoopDeps(deps, { ledger, timings, guards, retrieve: createRetrieve(deps, rewriteQuestion) });
   const statelessRuns = new StatelessRuns({ loop, ledger, active, timeoutMs: settings.RUN_TIMEOUT_MS, onEnded });
   const storedRuns = new StoredRuns({ ...deps, loop, ledger, active, onEnded });
   const recordedWork = new RecordedWork({ ...deps, ledger });
@@ -130,6 +132,9 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
         logger.error({ err: error }, 'the last rows of the usage ledger could not be written');
       });
       await limits.stop();
+      await guards.close().catch((error: unknown) => {
+        logger.error({ err: error }, 'what guards have masked could not be counted');
+      });
     },
   };
 }
@@ -137,11 +142,16 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
 /** What all runs of the process work with. */
 function createLoopDeps(
   deps: RunEngineDeps,
-  { ledger, timings, retrieve }: Pick<LoopDeps, 'ledger' | 'retrieve'> & { readonly timings: RunTimings },
+  {
+    ledger,
+    timings,
+    retrieve,
+    guards,
+  }: Pick<LoopDeps, 'ledger' | 'retrieve'> & { readonly timings: RunTimings; readonly guards: Guards },
 ): LoopDeps {
   const { settings, storage, models, agentTools, agentServers, subagentPlan } = deps;
   return {
-    ...{ models, ledger, timings, limits: deps.limits, logger: deps.logger, tracing: deps.tracing },
+    ...{ models, guards, ledger, timings, limits: deps.limits, logger: deps.logger, tracing: deps.tracing },
     tools: deps.tools ?? new ToolRegistry([]),
     ...(agentTools === undefined ? {} : { agentTools }),
     ...(agentServers === undefined ? {} : { agentServers }),

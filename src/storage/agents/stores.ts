@@ -3,6 +3,7 @@ import type { Signals } from '../ground/signals/signals.ts';
 import { AgentStore } from './agents.ts';
 import { AgentCategoryStore } from './categories.ts';
 import { GrantStore } from './grants.ts';
+import { GuardStore } from './guards.ts';
 import { AgentPartStore } from './parts/parts.ts';
 import { AgentRatingStore } from './ratings.ts';
 import { ToolNameStore } from './tool-names.ts';
@@ -14,6 +15,7 @@ export class AgentStores extends AgentStore {
   readonly ratings: AgentRatingStore;
   readonly parts: AgentPartStore;
   readonly grants: GrantStore;
+  readonly guards: GuardStore;
   /** Names of agents for MCP clients. */
   readonly toolNames: ToolNameStore;
   readonly versions: AgentVersionStore;
@@ -24,6 +26,7 @@ export class AgentStores extends AgentStore {
     this.ratings = new AgentRatingStore(db, signals);
     this.parts = new AgentPartStore(db, signals);
     this.grants = new GrantStore(db);
+    this.guards = new GuardStore(db, signals);
     this.toolNames = new ToolNameStore(db);
     this.versions = new AgentVersionStore(db, signals);
   }

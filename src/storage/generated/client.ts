@@ -642,6 +642,16 @@ export type Experiment = Prisma.ExperimentModel
  */
 export type AgentGate = Prisma.AgentGateModel
 /**
+ * Model Guard
+ * What is masked in the runs of an organization, or of an agent.
+ */
+export type Guard = Prisma.GuardModel
+/**
+ * Model GuardCount
+ * How many values runs have masked, by day and kind. Nothing of the values.
+ */
+export type GuardCount = Prisma.GuardCountModel
+/**
  * Model ExperimentResult
  * What became of one case with one variant, once.
  */

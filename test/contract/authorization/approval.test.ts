@@ -155,8 +155,8 @@ const harmless: Readonly<Record<string, string>> = {
 /** What a source holds changes all the time: the approval covers which sources there are. */
 const contentOfSources =
   /^(refresh|cancel|retry|createUploadToken|(create|update|attach|add|detach|cancel)VectorStore|updateKnowledge|deleteKnowledge|put|push|store|update.*(Item|File)|delete.*(Item|File)|create.*(Item|File))/;
-/** Cases and experiments ask agents, a gate says when a draft may be published: nothing of what the model reads changes. */
-const asking = /Dataset|Experiment|AgentGate/;
+/** Cases and experiments ask agents, a gate says when a draft may be published, a guard hides values: nothing is added to what the model reads. */
+const asking = /Dataset|Experiment|AgentGate|Guard/;
 
 describe('the approval of an organization', () => {
   it('is thought of by every mutation of agents and their parts', () => {

@@ -383,6 +383,11 @@ export const table: Readonly<Record<string, Line>> = {
     ),
     reaches: 404,
   },
+  'Query.agentGuard': line('edits', ofAgent),
+  'Mutation.setAgentGuard': line('edits', ({ agent }) => ({ agentId: agent, input: { kinds: ['EMAIL'] } })),
+  'Query.organizationGuard': line('anyone'),
+  'Mutation.setOrganizationGuard': line('administersItsOwn', () => ({ input: { kinds: ['EMAIL'] } })),
+  'Query.guardCounts': line('administersItsOwn', () => ({ since: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' })),
   'Query.agentGate': { ...line('edits', ofAgent), reaches: 404 },
   'Mutation.setAgentGate': conflict('manages', async ({ world, agent }) => {
     const { id } = await world.dataset(agent);

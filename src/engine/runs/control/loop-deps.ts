@@ -11,15 +11,18 @@ import type {
 import type { IdKind } from '../../../entities/ground/ids.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { CallApproval } from '../../../storage/conversations/runs/approvals.ts';
+import { guardModels } from '../../guards/guarded-models.ts';
+import type { Guards } from '../../guards/guards.ts';
+import { GuardSession, type RunGuard } from '../../guards/session.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import type { ModelRouter } from '../../models/router.ts';
-import type { Retrieve, RunPlan } from '../../plan/plan.ts';
+import type { Charge, Retrieve, RunPlan } from '../../plan/plan.ts';
 import type { AgentTools } from '../../tools/agents/agent-tools.ts';
 import type { SubagentLimits, SubagentPlan } from '../../tools/agents/subagents.ts';
 import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { RunFiles } from '../../tools/run-files.ts';
-import { createRunMask, type RunMask } from '../../tools/secrets/masking.ts';
+import { createRunMask, joinMasks, type RunMask } from '../../tools/secrets/masking.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { UsageLedger } from '../../usage/ledger.ts';
@@ -63,6 +66,10 @@ export interface LoopDeps {
   readonly logger: Logger;
   /** Of the secrets of the run's request, and of the run that started it; absent: none. */
   readonly mask?: RunMask;
+  /** What is masked in the runs of organizations and agents; absent: nothing is. */
+  readonly guards?: Guards;
+  /** Of the run, and of the run that started it; absent: nothing is masked. */
+  readonly guard?: GuardSession;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
   readonly timings?: RunTimings;
@@ -72,9 +79,25 @@ export interface LoopDeps {
 
 /** The parts of a run whose request has secrets: what documents say of them reaches neither its model nor its readers. */
 export function withMask(deps: LoopDeps, secrets: LoopStart['secrets']): LoopDeps {
-  const mask = createRunMask(secrets);
-  if (mask === undefined) return deps;
+  const ownMask = createRunMask(secrets);
+  if (ownMask === undefined) return deps;
+  const mask = deps.guard === undefined ? ownMask : (joinMasks(ownMask, deps.mask) ?? ownMask);
   return { ...deps, mask, retrieve: async (plan, signal) => mask.value(await deps.retrieve(plan, signal)) };
+}
+
+/**
+ * The parts of a run with a guard: no value reaches its models, and where values are not put back, none leaves it. A run that another one starts masks
+ * together with it.
+ */
+export function withGuard(deps: LoopDeps, guard: RunGuard, charge: Charge): LoopDeps {
+  if (deps.guard !== undefined) {
+    deps.guard.extend(guard);
+    return deps;
+  }
+  const session = new GuardSession(guard, (kind) => deps.guards?.note(charge, kind));
+  const guardedDeps = { ...deps, guard: session, models: guardModels(deps.models, session) };
+  const mask = guard.putsBack ? deps.mask : joinMasks(deps.mask, session.outMask());
+  return mask === undefined ? guardedDeps : { ...guardedDeps, mask };
 }
 
 /** Where a run continues whose process died. */

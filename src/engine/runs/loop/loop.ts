@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
+import type { RunGuard } from '../../guards/session.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { endingWithPassages, withInstructions } from '../../models/prompts/passages.ts';
 import { isCall } from '../../plan/choice.ts';
@@ -9,11 +10,12 @@ import { type AllowanceHold, least, leavesAnother, reserveBeside, takeShare } fr
 import { estimateNeed, meteredCall, within } from '../../usage/token-need.ts';
 import { approvedCalls, withResults } from '../calls/approvals.ts';
 import type { RunControl } from '../control/control.ts';
-import { type LoopDeps, type LoopStart, withMask } from '../control/loop-deps.ts';
+import { type LoopDeps, type LoopStart, withGuard, withMask } from '../control/loop-deps.ts';
 import { asStored, buildHistory } from '../events/history.ts';
 import { saidIn, toContext } from '../events/transcript.ts';
 import { runFlow } from '../flow/flow-run.ts';
 import { type AnswerGate, createGate } from '../model/gate.ts';
+import { findPersonal } from '../model/guard-model.ts';
 import { bookCall, ModelCall } from '../model/model-call.ts';
 import { makeRequest } from '../model/model-request.ts';
 import { findPassages } from '../model/passages.ts';
@@ -32,8 +34,29 @@ export function runLoop(
   deps: LoopDeps,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RunEvent[]> {
+  const guard = deps.guards?.find(plan.charge);
+  return guard === undefined ? beginRun(plan, start, deps, signal) : guardedEvents(guard, plan, start, deps, signal);
+}
+
+function beginRun(plan: RunPlan, start: LoopStart, deps: LoopDeps, signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
   const run = new OpenRun(plan, start, withMask(deps, start.secrets), runLoop);
   return plan.flow === undefined ? new Run(run).events(signal) : runFlow(run, plan.flow, signal);
+}
+
+/** Only where there is a guard, or where that is not known in memory: a further generator costs time for each read of a stream. */
+async function* guardedEvents(
+  finding: RunGuard | Promise<RunGuard | undefined>,
+  plan: RunPlan,
+  start: LoopStart,
+  deps: LoopDeps,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RunEvent[]> {
+  const guard = await finding;
+  if (guard === undefined) return yield* beginRun(plan, start, deps, signal);
+  const guardedDeps = withGuard(deps, guard, plan.charge);
+  if (guard.modelId !== null)
+    guardedDeps.guard?.addValues(await findPersonal(guard.modelId, plan.messages, deps, plan.charge, signal));
+  yield* beginRun(plan, start, guardedDeps, signal);
 }
 
 /** One model call, with the tool calls it asks for. */

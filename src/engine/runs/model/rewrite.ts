@@ -1,5 +1,7 @@
 import type { Turn } from '../../../entities/knowledge/searched-question.ts';
 import { oneLine } from '../../../lib/text/text.ts';
+import { guardModels } from '../../guards/guarded-models.ts';
+import { GuardSession } from '../../guards/session.ts';
 import { isFollowUp } from '../../knowledge/search/follow-up.ts';
 import type { ModelRequest } from '../../models/port.ts';
 import type { Charge, RewriteQuestion } from '../../plan/plan.ts';
@@ -26,12 +28,16 @@ const timeoutMs = 5_000;
  */
 export function createRewriteQuestion(
   modelId: string | undefined,
-  deps: Pick<LoopDeps, 'models' | 'ledger' | 'limits' | 'logger' | 'newId'>,
+  deps: Pick<LoopDeps, 'models' | 'ledger' | 'limits' | 'logger' | 'newId' | 'guards'>,
 ): RewriteQuestion {
   return async (question, earlier, charge, signal) => {
     if (modelId === undefined || !earlier.some(({ role }) => role === 'user') || !isFollowUp(question)) return undefined;
     try {
-      return await ask(modelId, requestText(question, earlier), deps, charge, signal);
+      const guard = await deps.guards?.find(charge);
+      // What is searched has the values: a guard is for models.
+      const session = guard === undefined ? undefined : new GuardSession(guard, (kind) => deps.guards?.note(charge, kind));
+      const models = session === undefined ? deps.models : guardModels(deps.models, session, true);
+      return await ask(modelId, requestText(question, earlier), { ...deps, models }, charge, signal);
     } catch (error) {
       signal.throwIfAborted();
       deps.logger.warn({ err: error }, 'a question could not be rewritten; it is searched with what was said before');

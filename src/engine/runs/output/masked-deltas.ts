@@ -1,14 +1,14 @@
 import type { TokenLogprob } from '../../../entities/conversations/runs/event.ts';
-import type { MaskedStream, RunMask } from '../../tools/secrets/masking.ts';
+import type { RunMask, TextStream } from '../../tools/secrets/masking.ts';
 
 export type SaidKind = 'text' | 'refusal' | 'reasoning';
 
 /** Masks what a model says in pieces, and the arguments of its calls. All texts are JSON string literals, quotes included. */
 export class MaskedDeltas {
   readonly #mask: RunMask;
-  readonly #arguments = new Map<number, MaskedStream>();
+  readonly #arguments = new Map<number, TextStream>();
   #kind: SaidKind | undefined;
-  readonly #said: MaskedStream;
+  readonly #said: TextStream;
   /** Tokens of the text since the last place at which nothing was held back. */
   #tokens: TokenLogprob[] = [];
   /** Secrets masked in what is said, up to that place. */

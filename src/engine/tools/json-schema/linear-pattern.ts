@@ -5,6 +5,8 @@ export interface LinearPattern {
   /** Instructions of the compiled pattern: steps for one character of text, at most. */
   readonly states: number;
   test(text: string): boolean;
+  /** Calls `take` with the place of each match that is not empty, in the order of the text. */
+  each(text: string, take: (start: number, end: number) => void): void;
 }
 
 /** A pattern that is not one, or that could take more than linear time. The message ends a sentence: "the pattern …". */
@@ -31,7 +33,14 @@ export function compileLinearPattern(source: string, spend: (steps: number) => v
   const states = expression.programSize();
   spend(states * stepsPerState);
   if (states > statesMax) throw new PatternError(`needs more than ${statesMax} states`);
-  return { states, test: (text) => expression.test(text) };
+  return {
+    states,
+    test: (text) => expression.test(text),
+    each(text, take) {
+      const matcher = expression.matcher(text);
+      while (matcher.find()) if (matcher.end() > matcher.start()) take(matcher.start(), matcher.end());
+    },
+  };
 }
 
 function compileExpression(source: string): RE2JS {

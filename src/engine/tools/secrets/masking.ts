@@ -14,13 +14,34 @@ export function masker(secrets: Iterable<string>): (text: string) => string {
   return createReplacer(formsOfAll(secrets));
 }
 
+/** A text that arrives in pieces, and leaves in others. */
+export interface TextStream {
+  /** @returns the text that may leave now. */
+  feed(piece: string): string;
+  /** @returns the rest, at the end of the text. */
+  flush(): string;
+  readonly isHolding: boolean;
+  /** What was masked so far. */
+  readonly maskedCount: number;
+}
+
+/** A mask of texts, for all that leaves a run. */
+export function createMask(text: (text: string) => string, stream: () => TextStream): RunMask {
+  return {
+    text,
+    value: (value) => maskedValue(value, text) as typeof value,
+    stream,
+    error: (error) => maskedError(error, text),
+  };
+}
+
 /** Removes the secrets of one request from all that leaves its run. */
 export interface RunMask {
   text(text: string): string;
   /** A copy with masked texts. Members that name or type something are kept: they are made by the service, and readers look things up by them. */
   value<Value>(value: Value): Value;
   /** For a text that arrives in pieces. */
-  stream(): MaskedStream;
+  stream(): TextStream;
   /** For a log or a reply: the error with a masked message and stack. */
   error(error: unknown): unknown;
 }
@@ -31,11 +52,28 @@ export function createRunMask(secrets: Readonly<Record<string, string>>): RunMas
   if (forms.length === 0) return undefined;
   const text = createReplacer(forms);
   const byFirst = Map.groupBy(forms, (form) => form.charCodeAt(0));
+  return createMask(text, () => new MaskedStream(byFirst));
+}
+
+/** Both masks, one behind the other. */
+export function joinMasks(first: RunMask | undefined, second: RunMask | undefined): RunMask | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return createMask(
+    (text) => second.text(first.text(text)),
+    () => joinStreams(first.stream(), second.stream()),
+  );
+}
+
+function joinStreams(first: TextStream, second: TextStream): TextStream {
   return {
-    text,
-    value: (value) => maskedValue(value, text) as typeof value,
-    stream: () => new MaskedStream(byFirst),
-    error: (error) => maskedError(error, text),
+    feed: (piece) => second.feed(first.feed(piece)),
+    flush: () => second.feed(first.flush()) + second.flush(),
+    get isHolding() {
+      return first.isHolding || second.isHolding;
+    },
+    get maskedCount() {
+      return first.maskedCount + second.maskedCount;
+    },
   };
 }
 
@@ -74,7 +112,7 @@ function quoted(text: string): string {
  * Masks a text that arrives in pieces: the end of a piece that may be the beginning of a secret is held back until the next one. Where several
  * secrets begin at one place, the longest is masked.
  */
-export class MaskedStream {
+class MaskedStream implements TextStream {
   readonly #byFirst: ReadonlyMap<number, readonly string[]>;
   #held = '';
   /** Secrets found so far. */

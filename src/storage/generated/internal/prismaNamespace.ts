@@ -516,6 +516,8 @@ export const ModelName = {
   DatasetCase: 'DatasetCase',
   Experiment: 'Experiment',
   AgentGate: 'AgentGate',
+  Guard: 'Guard',
+  GuardCount: 'GuardCount',
   ExperimentResult: 'ExperimentResult',
   Installation: 'Installation',
   CacheInvalidation: 'CacheInvalidation'
@@ -534,7 +536,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "oauthClient" | "oauthRecord" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentVersion" | "agentDraftChange" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "task" | "savedRunFilter" | "runEventBatch" | "binnedRun" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "budget" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "experiment" | "agentGate" | "experimentResult" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "oauthClient" | "oauthRecord" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentVersion" | "agentDraftChange" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "task" | "savedRunFilter" | "runEventBatch" | "binnedRun" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "budget" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "experiment" | "agentGate" | "guard" | "guardCount" | "experimentResult" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -9344,6 +9346,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Guard: {
+      payload: Prisma.$GuardPayload<ExtArgs>
+      fields: Prisma.GuardFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.GuardFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.GuardFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload>
+        }
+        findFirst: {
+          args: Prisma.GuardFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.GuardFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload>
+        }
+        findMany: {
+          args: Prisma.GuardFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload>[]
+        }
+        create: {
+          args: Prisma.GuardCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload>
+        }
+        createMany: {
+          args: Prisma.GuardCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.GuardCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload>[]
+        }
+        delete: {
+          args: Prisma.GuardDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload>
+        }
+        update: {
+          args: Prisma.GuardUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload>
+        }
+        deleteMany: {
+          args: Prisma.GuardDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.GuardUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.GuardUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload>[]
+        }
+        upsert: {
+          args: Prisma.GuardUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardPayload>
+        }
+        aggregate: {
+          args: Prisma.GuardAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateGuard>
+        }
+        groupBy: {
+          args: Prisma.GuardGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.GuardGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.GuardCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.GuardCountAggregateOutputType> | number
+        }
+      }
+    }
+    GuardCount: {
+      payload: Prisma.$GuardCountPayload<ExtArgs>
+      fields: Prisma.GuardCountFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.GuardCountFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.GuardCountFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload>
+        }
+        findFirst: {
+          args: Prisma.GuardCountFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.GuardCountFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload>
+        }
+        findMany: {
+          args: Prisma.GuardCountFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload>[]
+        }
+        create: {
+          args: Prisma.GuardCountCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload>
+        }
+        createMany: {
+          args: Prisma.GuardCountCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.GuardCountCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload>[]
+        }
+        delete: {
+          args: Prisma.GuardCountDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload>
+        }
+        update: {
+          args: Prisma.GuardCountUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload>
+        }
+        deleteMany: {
+          args: Prisma.GuardCountDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.GuardCountUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.GuardCountUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload>[]
+        }
+        upsert: {
+          args: Prisma.GuardCountUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuardCountPayload>
+        }
+        aggregate: {
+          args: Prisma.GuardCountAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateGuardCount>
+        }
+        groupBy: {
+          args: Prisma.GuardCountGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.GuardCountGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.GuardCountCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.GuardCountCountAggregateOutputType> | number
+        }
+      }
+    }
     ExperimentResult: {
       payload: Prisma.$ExperimentResultPayload<ExtArgs>
       fields: Prisma.ExperimentResultFieldRefs
@@ -11441,6 +11591,31 @@ export const AgentGateScalarFieldEnum = {
 export type AgentGateScalarFieldEnum = (typeof AgentGateScalarFieldEnum)[keyof typeof AgentGateScalarFieldEnum]
 
 
+export const GuardScalarFieldEnum = {
+  ownerId: 'ownerId',
+  updatedAt: 'updatedAt',
+  orgId: 'orgId',
+  agentId: 'agentId',
+  kinds: 'kinds',
+  patterns: 'patterns',
+  putsBack: 'putsBack',
+  modelId: 'modelId'
+} as const
+
+export type GuardScalarFieldEnum = (typeof GuardScalarFieldEnum)[keyof typeof GuardScalarFieldEnum]
+
+
+export const GuardCountScalarFieldEnum = {
+  orgId: 'orgId',
+  agentId: 'agentId',
+  day: 'day',
+  kind: 'kind',
+  count: 'count'
+} as const
+
+export type GuardCountScalarFieldEnum = (typeof GuardCountScalarFieldEnum)[keyof typeof GuardCountScalarFieldEnum]
+
+
 export const ExperimentResultScalarFieldEnum = {
   experimentId: 'experimentId',
   caseId: 'caseId',
@@ -11913,6 +12088,8 @@ export type GlobalOmitConfig = {
   datasetCase?: Prisma.DatasetCaseOmit
   experiment?: Prisma.ExperimentOmit
   agentGate?: Prisma.AgentGateOmit
+  guard?: Prisma.GuardOmit
+  guardCount?: Prisma.GuardCountOmit
   experimentResult?: Prisma.ExperimentResultOmit
   installation?: Prisma.InstallationOmit
   cacheInvalidation?: Prisma.CacheInvalidationOmit

@@ -5,6 +5,7 @@ export const announcedTopics: ReadonlySet<SignalTopic> = new Set([
   'agent-changed',
   'group-changed',
   'organization-changed',
+  'guard-changed',
 ]);
 
 /** Topics that ask another process to do something. They are rare and always sent; all others only refresh what people see. */
@@ -17,6 +18,8 @@ export type SignalTopic =
   | 'agent-changed'
   | 'group-changed'
   | 'organization-changed'
+  /** The payload is the id of the organization, or of the agent. */
+  | 'guard-changed'
   /** The state of a run has changed: it was made, started, paused or ended. Its events alone are told by `tell`. */
   | 'run-changed'
   /** Runs that are not stored have their rows; the payload is their ids, joined by commas. */

@@ -49,6 +49,8 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   FoldedResponse: ['runId'],
   ResponseItem: ['runId', 'direction', 'ordinal'],
   UsageDay: ['orgId', 'day', 'agentId'],
+  Guard: ['ownerId'],
+  GuardCount: ['orgId', 'day', 'agentId', 'kind'],
   UsageSum: ['orgId', 'dimension', 'day', 'value'],
   UsageMonth: ['orgId', 'dimension', 'month', 'value'],
   UsageCounter: ['orgId', 'kind'],

@@ -224,6 +224,8 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   Experiment: ownedRule('step', { omit: ['fence'] }),
   ExperimentResult: within('experiment', 'userId'),
   AgentGate: within('agent', 'userId'),
+  Guard: ofOrganizations,
+  GuardCount: ofOrganizations,
   Run: ownedRule('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
   Task: ofChats(ownedRule('delete')),
   SavedRunFilter: ownedRule('delete'),

@@ -1,0 +1,177 @@
+import { type Guard, isGuarding, type MaskedKind } from '../../entities/agents/guard.ts';
+import { createMask, type RunMask, type TextStream } from '../tools/secrets/masking.ts';
+import { createOwnEngine, createValueEngine } from './own-patterns.ts';
+import { createPatternEngine } from './patterns.ts';
+import type { Finding, GuardEngine } from './port.ts';
+
+/** What a guard does in a run, of those that hold for it. */
+export type RunGuard = Pick<Guard, 'kinds' | 'patterns' | 'putsBack' | 'modelId'>;
+
+/** The guards of an organization and of an agent together: what one of them masks is masked, and values come back where both say so. */
+export function joinGuards(guards: readonly (Guard | undefined)[]): RunGuard | undefined {
+  const own = guards.filter((guard) => guard !== undefined && isGuarding(guard)) as readonly Guard[];
+  if (own.length === 0) return undefined;
+  return {
+    kinds: [...new Set(own.flatMap(({ kinds }) => kinds))],
+    patterns: own.flatMap(({ patterns }) => patterns),
+    putsBack: own.every(({ putsBack }) => putsBack),
+    modelId: own.find(({ modelId }) => modelId !== null)?.modelId ?? null,
+  };
+}
+
+/** Stands in place of a value. */
+const placeholder = /\[[A-Z][A-Z0-9_]{0,40}_\d{1,6}\]/g;
+const openPlaceholder = /\[[A-Z0-9_]{0,48}$/;
+
+/**
+ * The values that one run masks, each with what stands in its place: `[EMAIL_1]`. They are numbered in the order in which they come, so that a conversation
+ * that goes on has the same ones. Values are in the memory of the run alone.
+ */
+export class GuardSession {
+  readonly guard: RunGuard;
+  readonly #note: (kind: MaskedKind) => void;
+  readonly #engines: GuardEngine[];
+  readonly #placeholders = new Map<string, string>();
+  readonly #values = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+
+  /** @param note  counts a value, once for the run. */
+  constructor(guard: RunGuard, note: (kind: MaskedKind) => void) {
+    this.guard = guard;
+    this.#note = note;
+    this.#engines = enginesOf(guard);
+  }
+
+  /** Masks what another guard finds as well. */
+  extend(guard: RunGuard): void {
+    this.#engines.push(...enginesOf(guard));
+  }
+
+  /** Values that a model has named. */
+  addValues(values: readonly string[]): void {
+    if (values.length > 0) this.#engines.push(createValueEngine(values));
+  }
+
+  readonly mask = (text: string): string => this.#replace(text, this.#findings(text));
+
+  /** The text with the values again. @param asJson  it stands within a JSON string. */
+  restore(text: string, asJson = false): string {
+    if (this.#values.size === 0 || !text.includes('[')) return text;
+    return text.replace(placeholder, (name) => {
+      const value = this.#values.get(name);
+      if (value === undefined) return name;
+      return asJson ? JSON.stringify(value).slice(1, -1) : value;
+    });
+  }
+
+  /** Masks all that leaves the run. */
+  outMask(): RunMask {
+    return createMask(this.mask, () => new GuardStream(this.#masking()));
+  }
+
+  restoring(asJson: boolean): TextStream {
+    return new GuardStream({
+      change: (text) => this.restore(text, asJson),
+      openAt: (text) => {
+        const from = Math.max(0, text.length - placeholderMax);
+        const at = text.slice(from).search(openPlaceholder);
+        return at === -1 ? text.length : from + at;
+      },
+    });
+  }
+
+  #masking(): StreamRule {
+    return {
+      change: this.mask,
+      openAt: (text) => {
+        const open = this.#engines.reduce((least, engine) => Math.min(least, engine.openAt(text)), text.length);
+        if (open === 0) return 0;
+        // A value that goes on behind the place stays whole.
+        return this.#findings(text).reduce((least, { start, end }) => (start < least && end > least ? start : least), open);
+      },
+    };
+  }
+
+  #findings(text: string): readonly Finding[] {
+    const findings = this.#engines.flatMap((engine) => engine.find(text));
+    if (findings.length === 0) return findings;
+    const spans = this.#values.size === 0 ? [] : [...text.matchAll(placeholder)].filter(([name]) => this.#values.has(name));
+    const isFree = ({ start, end }: Finding) => !spans.some(({ index, 0: name }) => start < index + name.length && end > index);
+    return findings.filter(isFree).toSorted((left, right) => left.start - right.start || right.end - left.end);
+  }
+
+  #replace(text: string, findings: readonly Finding[]): string {
+    if (findings.length === 0) return text;
+    let written = '';
+    let from = 0;
+    for (const finding of findings) {
+      // Of values that overlap, the first one stands for all of them.
+      if (finding.start < from) continue;
+      written += text.slice(from, finding.start) + this.#nameOf(text.slice(finding.start, finding.end), finding);
+      from = finding.end;
+    }
+    return written + text.slice(from);
+  }
+
+  #nameOf(value: string, { kind, label }: Finding): string {
+    const known = this.#placeholders.get(value);
+    if (known !== undefined) return known;
+    const count = (this.#counts.get(label) ?? 0) + 1;
+    const name = `[${label}_${count}]`;
+    this.#counts.set(label, count);
+    this.#placeholders.set(value, name);
+    this.#values.set(name, value);
+    this.#note(kind);
+    return name;
+  }
+}
+
+const placeholderMax = 50;
+
+function enginesOf({ kinds, patterns }: RunGuard): GuardEngine[] {
+  return [
+    ...(kinds.length === 0 ? [] : [createPatternEngine(kinds)]),
+    ...(patterns.length === 0 ? [] : [createOwnEngine(patterns)]),
+  ];
+}
+
+interface StreamRule {
+  change(text: string): string;
+  /** What stands behind this place may be the beginning of something: it waits. */
+  openAt(text: string): number;
+}
+
+/** Changes a text that arrives in pieces; what may be the beginning of a value waits for the next piece. */
+class GuardStream implements TextStream {
+  readonly #rule: StreamRule;
+  #held = '';
+  maskedCount = 0;
+
+  constructor(rule: StreamRule) {
+    this.#rule = rule;
+  }
+
+  get isHolding(): boolean {
+    return this.#held !== '';
+  }
+
+  feed(piece: string): string {
+    const text = this.#held + piece;
+    const open = this.#rule.openAt(text);
+    this.#held = text.slice(open);
+    return this.#change(text.slice(0, open));
+  }
+
+  flush(): string {
+    const rest = this.#held;
+    this.#held = '';
+    return this.#change(rest);
+  }
+
+  #change(text: string): string {
+    if (text === '') return text;
+    const changed = this.#rule.change(text);
+    if (changed !== text) this.maskedCount += 1;
+    return changed;
+  }
+}
