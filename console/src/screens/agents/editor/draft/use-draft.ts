@@ -3,7 +3,6 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { readableError, run } from '../../../../graphql/client.ts';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { AgentEditorDocument, DraftChangesDocument, type DraftChangesQuery, SaveAgentDocument } from '../documents.ts';
-import type { EditorAgent } from '../section.ts';
 import {
   type AgentFields,
   changedFields,
@@ -16,6 +15,8 @@ import {
   toInput,
 } from './draft.ts';
 import { fieldOfPlace } from './field-labels.ts';
+
+type EditorAgent = NonNullable<AgentEditorQuery['agent']>;
 
 /** A field that both changed. */
 export interface Conflict {

@@ -40,7 +40,9 @@ export function GateCard({ agent, gate, datasets, isReadOnly, onChange }: Props)
   return (
     <Section
       title={t('Gate')}
-      lead={t('Rules that a draft must keep before it is published. Its owner may override them with a reason.')}
+      lead={t(
+        'Rules that a draft must keep before it is published. Its owner may override them with a reason. Changes by REST take effect at once, without being asked.',
+      )}
     >
       {gate === null ? <p className={styles.quiet}>{t('Drafts are published without being asked.')}</p> : null}
       {gate === null ? null : (
