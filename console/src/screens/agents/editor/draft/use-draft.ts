@@ -2,7 +2,13 @@ import { ParleyError } from '@parley/client';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { readableError, run } from '../../../../graphql/client.ts';
 import { useMutate } from '../../../../graphql/hooks.ts';
-import { AgentEditorDocument, DraftChangesDocument, type DraftChangesQuery, SaveAgentDocument } from '../documents.ts';
+import {
+  AgentEditorDocument,
+  type AgentEditorQuery,
+  DraftChangesDocument,
+  type DraftChangesQuery,
+  SaveAgentDocument,
+} from '../documents.ts';
 import {
   type AgentFields,
   changedFields,
