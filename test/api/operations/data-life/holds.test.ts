@@ -52,6 +52,7 @@ const goesWith: Readonly<Partial<Record<Model, Model>>> = {
   VectorStoreFileBatch: 'DataSource',
   FoldedResponse: 'Run',
   ChatOrigin: 'Chat',
+  Task: 'Run',
   PromptGroup: 'Prompt',
   // Rows of a run's log are deleted with the run, by the run that writes them anew, and by the sweep, which asks for holds: retention.test.ts.
   RunEventBatch: 'Run',
@@ -95,6 +96,7 @@ const notKept: Readonly<Partial<Record<Model, string>>> = {
           'AgentToolName',
           'AgentCategory',
           'AgentGate',
+          'Budget',
           'Connection',
           'PersonAccount',
         ],
