@@ -60,6 +60,7 @@ const goesWith: Readonly<Partial<Record<Model, Model>>> = {
 /** Which a hold does not keep, and why. */
 const notKept: Readonly<Partial<Record<Model, string>>> = {
   SavedRunFilter: 'It is a name for a list.',
+  GuardCount: 'It is a number, without what was masked.',
   Experiment: 'It is a report on an agent; the cases it asked are kept.',
   ExperimentResult: 'It is a part of that report.',
   Dataset: 'It is a name for its cases, which are kept, and it with them.',
@@ -97,6 +98,7 @@ const notKept: Readonly<Partial<Record<Model, string>>> = {
           'AgentCategory',
           'AgentGate',
           'Budget',
+          'Guard',
           'Connection',
           'PersonAccount',
         ],
