@@ -44,7 +44,7 @@ export async function findPersonal(
     parameters: { maxTokens: answerTokensMax },
     isStreaming: false,
   };
-  const hold = await limits.reserve(charge.orgId, 'api', () => ({
+  const hold = await limits.reserve({ charge, kind: 'api', modelId }, () => ({
     input: Math.ceil(text.length / 4),
     outputMax: answerTokensMax,
   }));
