@@ -16,9 +16,10 @@ interface Place {
   keyOf(person: Person): string;
 }
 
-/** The names of documents in a reply, wherever they stand. */
+/** The names of documents in a reply, wherever they stand as a word: an id may hold such letters. */
 export function namesIn(reply: unknown): readonly string[] {
-  return [...new Set((JSON.stringify(reply) ?? '').match(/doc\d\d/g) ?? [])];
+  const text = (JSON.stringify(reply) ?? '').replaceAll(String.raw`\n`, ' ');
+  return [...new Set(text.match(/\bdoc\d\d\b/g) ?? [])];
 }
 
 /** What lists say of documents, for the ways that need more than a name. */
@@ -120,8 +121,16 @@ export function answers(ask: Ask, { url, agentId, askingAgentId, keyOf }: Place,
   };
 }
 
+interface NamedDocument {
+  readonly dataSourceId: string | null;
+}
+interface RunPage {
+  readonly citations: readonly NamedDocument[];
+  readonly steps: readonly { readonly passages?: readonly NamedDocument[] }[];
+}
+
 /** What earlier answers left: pages of runs, and chats that were shared. What models wrote does not count, which stays as it was written. */
-export function records(ask: Ask, { agentId, keyOf }: Place) {
+export function records(ask: Ask, { agentId, dataSourceId, keyOf }: Place) {
   const graph = async (person: Person, query: string, variables = {}) =>
     (await ask(keyOf(person), 'POST', '/graphql', { query, variables })).data;
   const secrets = new Map<string, string>();
@@ -137,9 +146,15 @@ export function records(ask: Ask, { agentId, keyOf }: Place) {
     async 'pages of earlier runs'(person: Person) {
       const { runs } = await graph(
         person,
-        '{ runs(first: 3) { nodes { citations { name snippet } steps { ... on RetrievalStep { passages { title } } } } } }',
+        `{ runs(first: 3) { nodes { citations { dataSourceId name snippet }
+          steps { ... on RetrievalStep { passages { dataSourceId title } } } } } }`,
       );
-      return namesIn(runs);
+      // Runs before this judge have documents of the same names, of a source that is gone.
+      const named = runs.nodes.flatMap(({ citations, steps }: RunPage) => [
+        ...citations,
+        ...steps.flatMap(({ passages = [] }) => passages),
+      ]);
+      return namesIn(named.filter((document: NamedDocument) => document.dataSourceId === dataSourceId));
     },
     async 'chats that colleagues shared'(person: Person) {
       if (!person.isMember) return [];
