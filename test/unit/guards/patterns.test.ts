@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPatternEngine } from '../../../src/engine/guards/patterns.ts';
-import { GuardSession } from '../../../src/engine/guards/session.ts';
+import { createPatternEngine } from '../../../src/engine/tools/secrets/guards/patterns.ts';
+import { GuardSession } from '../../../src/engine/tools/secrets/guards/session.ts';
 import { guardKinds } from '../../../src/entities/agents/guard.ts';
 import { cpuMs } from '../../support/processes/clock.ts';
 

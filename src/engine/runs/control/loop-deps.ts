@@ -11,9 +11,6 @@ import type {
 import type { IdKind } from '../../../entities/ground/ids.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { CallApproval } from '../../../storage/conversations/runs/approvals.ts';
-import { guardModels } from '../../guards/guarded-models.ts';
-import type { Guards } from '../../guards/guards.ts';
-import { GuardSession, type RunGuard } from '../../guards/session.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import type { ModelRouter } from '../../models/router.ts';
 import type { Charge, Retrieve, RunPlan } from '../../plan/plan.ts';
@@ -22,6 +19,9 @@ import type { SubagentLimits, SubagentPlan } from '../../tools/agents/subagents.
 import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { RunFiles } from '../../tools/run-files.ts';
+import { guardModels } from '../../tools/secrets/guards/guarded-models.ts';
+import type { Guards } from '../../tools/secrets/guards/guards.ts';
+import { GuardSession, type RunGuard } from '../../tools/secrets/guards/session.ts';
 import { createRunMask, joinMasks, type RunMask } from '../../tools/secrets/masking.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunBudget } from '../../usage/budget.ts';

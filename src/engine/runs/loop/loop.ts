@@ -1,9 +1,9 @@
 import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
-import type { RunGuard } from '../../guards/session.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { endingWithPassages, withInstructions } from '../../models/prompts/passages.ts';
 import { isCall } from '../../plan/choice.ts';
 import type { Approvals, RunPlan } from '../../plan/plan.ts';
+import type { RunGuard } from '../../tools/secrets/guards/session.ts';
 import type { ModelCallTrace } from '../../tracing/run-trace.ts';
 import type { TokenHold } from '../../usage/limits.ts';
 import { type AllowanceHold, least, leavesAnother, reserveBeside, takeShare } from '../../usage/token-allowance.ts';

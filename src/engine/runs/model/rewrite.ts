@@ -1,10 +1,10 @@
 import type { Turn } from '../../../entities/knowledge/searched-question.ts';
 import { oneLine } from '../../../lib/text/text.ts';
-import { guardModels } from '../../guards/guarded-models.ts';
-import { GuardSession } from '../../guards/session.ts';
 import { isFollowUp } from '../../knowledge/search/follow-up.ts';
 import type { ModelRequest } from '../../models/port.ts';
 import type { Charge, RewriteQuestion } from '../../plan/plan.ts';
+import { guardModels } from '../../tools/secrets/guards/guarded-models.ts';
+import { GuardSession } from '../../tools/secrets/guards/session.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
 import { readTurnText } from '../events/history.ts';
 import { RunOutput } from '../output/output.ts';

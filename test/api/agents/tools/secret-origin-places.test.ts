@@ -111,6 +111,7 @@ it('stored secrets are opened in one place for tools, in one for connections, an
       .filter((name) => name.endsWith('.ts') && readFileSync(join(root, name), 'utf8').includes(text))
       .sort();
   expect(holding('vault.open(')).toEqual([
+    'domain/conversations/tasks/notifications.ts',
     'domain/operations/webhooks/delivery.ts',
     'engine/knowledge/connections/secrets.ts',
     'engine/tools/secrets/bound-secrets.ts',

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { MaskedKind } from '../../entities/agents/guard.ts';
-import type { CountedMasks, GuardStore } from '../../storage/agents/guards.ts';
-import type { Charge } from '../plan/plan.ts';
+import type { MaskedKind } from '../../../../entities/agents/guard.ts';
+import type { CountedMasks, GuardStore } from '../../../../storage/agents/guards.ts';
+import type { Charge } from '../../../plan/plan.ts';
 import { joinGuards, type RunGuard } from './session.ts';
 
 /** The guards of this process: which one holds for a run, and how much they mask. */

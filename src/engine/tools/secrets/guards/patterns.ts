@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { GuardKind } from '../../entities/agents/guard.ts';
+import type { GuardKind } from '../../../../entities/agents/guard.ts';
 import type { Finding, GuardEngine } from './port.ts';
 
 /** The built-in patterns: each takes time in proportion to the text, and finds nothing longer than it says. */

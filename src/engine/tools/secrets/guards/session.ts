@@ -1,5 +1,5 @@
-import { type Guard, isGuarding, type MaskedKind } from '../../entities/agents/guard.ts';
-import { createMask, type RunMask, type TextStream } from '../tools/secrets/masking.ts';
+import { type Guard, isGuarding, type MaskedKind } from '../../../../entities/agents/guard.ts';
+import { createMask, type RunMask, type TextStream } from '../masking.ts';
 import { createOwnEngine, createValueEngine } from './own-patterns.ts';
 import { createPatternEngine } from './patterns.ts';
 import type { Finding, GuardEngine } from './port.ts';

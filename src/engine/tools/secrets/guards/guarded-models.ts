@@ -1,6 +1,6 @@
-import type { ModelDelta, ModelMessage, ModelRequest } from '../models/port.ts';
-import type { ModelRouter } from '../models/router.ts';
-import type { TextStream } from '../tools/secrets/masking.ts';
+import type { ModelDelta, ModelMessage, ModelRequest } from '../../../models/port.ts';
+import type { ModelRouter } from '../../../models/router.ts';
+import type { TextStream } from '../masking.ts';
 import type { GuardSession } from './session.ts';
 
 /** The models as a run with a guard asks them: no value reaches a provider, and where values are put back, answers and calls have them. */

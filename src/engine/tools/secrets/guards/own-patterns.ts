@@ -1,5 +1,5 @@
-import type { GuardPattern } from '../../entities/agents/guard.ts';
-import { compileLinearPattern } from '../tools/json-schema/linear-pattern.ts';
+import type { GuardPattern } from '../../../../entities/agents/guard.ts';
+import { compileLinearPattern } from '../../json-schema/linear-pattern.ts';
 import type { Finding, GuardEngine } from './port.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { MaskedKind } from '../../entities/agents/guard.ts';
+import type { MaskedKind } from '../../../../entities/agents/guard.ts';
 
 /** A value in a text that a guard masks. */
 export interface Finding {
