@@ -29,8 +29,8 @@ const scopedLists = [
   ['sources', 'DATA_SOURCES:READ'],
 ] as const;
 
-/** A version without the names of what the key may not read. */
-function toShown({ scopes }: Caller, version: AgentVersion): AgentVersion {
+/** A version, or a change of the draft, without the names of what the key may not read. */
+function toShown<Named extends { readonly members: readonly string[] }>({ scopes }: Caller, version: Named): Named {
   const hidden = scopedLists.flatMap(([list, scope]) => (scopes.has(scope) ? [] : [`${list}.`]));
   if (hidden.length === 0) return version;
   return { ...version, members: version.members.filter((member) => !hidden.some((start) => member.startsWith(start))) };
@@ -107,11 +107,12 @@ export function requireVersionName(param: string, name: string): number {
 /** Who changed which members of drafts after a revision, oldest first, in the order of `ids`. The caller may edit the agents. Cost: one statement. */
 export async function listDraftChanges(
   { storage }: Deps,
+  caller: Caller,
   ids: readonly string[],
   after: number,
 ): Promise<readonly (readonly DraftChange[])[]> {
   const changes = await storage.agents.versions.listChangesSince(ids, after);
-  return ids.map((id) => changes.get(id) ?? []);
+  return ids.map((id) => (changes.get(id) ?? []).map((change) => toShown(caller, change)));
 }
 
 /** The names of those who made versions, in order; null for somebody who is gone. */

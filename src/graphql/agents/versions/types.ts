@@ -140,7 +140,9 @@ const AgentDraftChangeType = builder.objectRef<DraftChange>('AgentDraftChange').
   }),
 });
 
-const changesOfDraft = batched((ids: readonly string[], { deps }, after: number) => listDraftChanges(deps, ids, after));
+const changesOfDraft = batched((ids: readonly string[], { deps, caller }, after: number) =>
+  listDraftChanges(deps, caller, ids, after),
+);
 
 const AgentDraftType = builder.objectRef<AgentVersioning & { readonly id: string }>('AgentDraft').implement({
   access: { scope: 'AGENTS:READ' },
@@ -153,8 +155,13 @@ const AgentDraftType = builder.objectRef<AgentVersioning & { readonly id: string
     changes: t.field({
       type: [AgentDraftChangeType],
       description: 'Who changed what since a revision, oldest first; the last 200 changes are remembered.',
-      args: { after: t.arg.int({ description: 'The revision that the caller saw.' }) },
-      resolve: async ({ id }, { after }, context) => [...(await changesOfDraft(context, id, after))],
+      args: {
+        after: t.arg.int({
+          required: false,
+          description: 'The revision that the caller saw. Null: 0, so all that are remembered.',
+        }),
+      },
+      resolve: async ({ id }, { after }, context) => [...(await changesOfDraft(context, id, after ?? 0))],
     }),
   }),
 });

@@ -14,6 +14,8 @@ export interface NodeLoader {
   readonly typeName: string | ((thing: Thing) => string);
   /** The root field that reads such a thing: `node` needs the same scope. */
   readonly operation: `Query.${string}`;
+  /** Another root field that shows such things, to keys of another scope: either scope will do. */
+  readonly otherOperation?: `Query.${string}`;
   /** Reads things in any order, by the rule of a direct look-up: what is missing or not the caller's to see is left out. */
   loadMany(ids: readonly string[], context: GraphContext): Promise<readonly Thing[]>;
 }
@@ -81,8 +83,16 @@ export async function loadNodes(
 export function seenNode(context: GraphContext, id: string): Promise<Thing | null> | null {
   const loader = findNodeLoader(id);
   if (loader === undefined) return null;
-  const scope = operationScopes[loader.operation] ?? null;
-  return scope === null || context.caller.scopes.has(scope) ? loadNode(context, loader.kind, id) : null;
+  return hasScope(context, loader.operation) || hasScope(context, loader.otherOperation)
+    ? loadNode(context, loader.kind, id)
+    : null;
+}
+
+/** Whether the key may use a root field. */
+export function hasScope({ caller }: GraphContext, operation: `Query.${string}` | undefined): boolean {
+  if (operation === undefined) return false;
+  const scope = operationScopes[operation] ?? null;
+  return scope === null || caller.scopes.has(scope);
 }
 
 /** The same for an id of any kind: null also for one of a kind that no type has. */

@@ -113,6 +113,7 @@ const BudgetConnection = makeConnection(BudgetType, 'Budget', 'Budgets');
 registerNode('budget', {
   typeName: 'Budget',
   operation: 'Query.budget',
+  otherOperation: 'Query.ownBudgets',
   loadMany: (ids, { deps, caller }) => getBudgets(deps, caller, ids),
 });
 
