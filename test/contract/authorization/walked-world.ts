@@ -287,7 +287,7 @@ class Maker {
     await this.#sources(agent);
     await this.#session();
     await this.#webhook(agent);
-    await this.#world.budget();
+    await this.#world.budget('ORGANIZATION');
     await this.#world.invitation();
     await this.#world.passkey();
     await this.#world.connectedApp();

@@ -515,9 +515,10 @@ export class World {
     const { body } = await this.service.client().post('/api/v1/admin/invitations', { email, orgId: this.home.id });
     return body.invitation.id;
   }
-  /** A budget of the organization that nothing uses up. */
-  async budget(): Promise<string> {
-    const input = { subject: 'ORGANIZATION', period: 'DAY', unit: 'TOKENS', limit: 1_000_000_000 };
+  /** A budget that nothing uses up: of a new group, or the one of the organization, which is the same each time. */
+  async budget(subject: 'GROUP' | 'ORGANIZATION' = 'GROUP'): Promise<string> {
+    const of = subject === 'GROUP' ? { subject, subjectId: await this.group() } : { subject };
+    const input = { ...of, period: 'DAY', unit: 'TOKENS', limit: 1_000_000_000 };
     const made = await this.admin.graphql('mutation ($input: SetBudgetInput!) { setBudget(input: $input) { id } }', { input });
     return made.data.setBudget.id;
   }
