@@ -20,7 +20,7 @@ import { Metrics } from '../../../src/http/log/metrics.ts';
 import { SseStreams } from '../../../src/http/reply/sse.ts';
 import { TestClient } from '../client.ts';
 import { testSettings } from '../settings.ts';
-import { testPools, testRates } from '../sharing/pools.ts';
+import { noBudgets, testPools, testRates } from '../sharing/pools.ts';
 import { forgetfulAudit } from '../storage/forgetful-audit.ts';
 import { noDatabase } from '../storage/no-database.ts';
 import { callerWith } from './rest-frame.ts';
@@ -69,7 +69,7 @@ export async function startGraphqlFrame(
   const logger = pino({ level: 'error' }, { write: (line: string) => void logs.push(line) });
   const deps = {
     ...{ settings, logger, storage: noDatabase, audit: forgetfulAudit(settings) },
-    ...{ now: () => new Date(), rates: testRates() },
+    ...{ now: () => new Date(), rates: testRates(), limits: noBudgets },
   } as Deps;
   const streams = new SseStreams({
     heartbeatMs: settings.SSE_HEARTBEAT_MS,

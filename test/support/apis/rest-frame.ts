@@ -22,7 +22,7 @@ import type { Settings } from '../../../src/settings.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { StreamEncoderFactory, WireReply } from '../../../src/wire/ground/encoder.ts';
 import { testSettings } from '../settings.ts';
-import { testPools, testRates } from '../sharing/pools.ts';
+import { noBudgets, testPools, testRates } from '../sharing/pools.ts';
 import { forgetfulAudit } from '../storage/forgetful-audit.ts';
 import { noDatabase } from '../storage/no-database.ts';
 
@@ -291,6 +291,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
     now: () => new Date(),
     newId: (kind) => makeId(kind, Date.now()),
     rates: testRates(),
+    limits: noBudgets,
   } as Deps;
   const schema = frameSchema(options.resolvers);
   const rest = createRestHandlers({

@@ -1,12 +1,16 @@
 import { pino } from 'pino';
 import { Pools } from '../../../src/engine/sharing/pools.ts';
 import { RateLimits } from '../../../src/engine/sharing/rate-limits.ts';
+import type { UsageLimits } from '../../../src/engine/usage/limits.ts';
 import type { ShareOwner } from '../../../src/lib/flow/fair-share.ts';
 
 /** Pools with the shares of the default settings. */
 export function testPools(): Pools {
   return new Pools({ tenantPercent: 90, organizationPercent: 90 });
 }
+
+/** No budget counts what is asked. */
+export const noBudgets = { left: () => [] } as Partial<UsageLimits> as UsageLimits;
 
 /** Limits that no test reaches. */
 export function testRates(): RateLimits {
