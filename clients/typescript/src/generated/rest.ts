@@ -11695,7 +11695,7 @@ export interface components {
             apiUsageTokenLimit: number | null;
         };
         /** @description The organization holds agents, chats and knowledge. */
-        Organization2: {
+        OrganizationTimeZone: {
             /** @description The id of the organization. */
             id: string;
             /** @description As shown to its members. */
@@ -27506,7 +27506,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Organization2"];
+                    "application/json": components["schemas"]["OrganizationTimeZone"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -78,6 +78,7 @@ export const budgetRoutes: readonly DeclaredRoute[] = [
     tag,
     document: `mutation ($input: TimeZoneInput!) { setOrganizationTimeZone(input: $input) { id name timeZone } }`,
     body: 'input',
+    schemas: { Organization: 'OrganizationTimeZone' },
     example: { timeZone: 'Europe/Berlin' },
   },
 ];
