@@ -99,7 +99,7 @@ const scenarios: readonly Scenario[] = [
     question: { format: { name: 'sum', schema, strict: true } },
     script: [{ text: '{"sum":3}' }],
     expected: { text: '{"sum":3}', finish: 'stop' },
-    without: /^chat|^message|^AG-UI/,
+    without: /^chat|^message|^AG-UI|^A2A/,
   },
   {
     name: 'an answer that is too long',

@@ -24,6 +24,7 @@ const samples: Readonly<Record<string, Arguments>> = {
   'AddWebUrlDataSourceInput.maxPages': site,
   'AddWebUrlDataSourceInput.timeoutSeconds': site,
   'FlowVersionInput.steps': { version: 1 },
+  'GuardPatternInput.lengthMax': { name: 'PART', pattern: '[0-9]{4}' },
   'FlowVersionInput.version': { steps: [] },
   'Mutation.createFile(expiresAfterSeconds)': { expiresAfterAnchor: 'created_at' },
 };
@@ -73,7 +74,7 @@ describe.each(sampled(cases).map(({ call, place }) => [`${call.title}: ${place.p
       if (unbounded.includes(place.coordinate)) return;
       const line = table[call.title] ?? table[call.operation];
       const given = await line?.given(setting);
-      const isForOperators = line?.needs === 'isInstance' || line?.needs === 'administersOrganization';
+      const isForOperators = ['isInstance', 'administersOrganization', 'administersItsOwn'].includes(line?.needs ?? '');
       const who = isForOperators ? operator : setting.world.owner;
       const { status, message } = await call.call(who, withNumber(call, place, given, value));
       const shown = `${place.coordinate}: ${status} ${message}`;
