@@ -79,7 +79,7 @@ describe('what is older than the organization keeps it', () => {
     const { data } = await admin.graphql(hold, { input: { userId: ann.userId, reason: 'Claim 20' } });
     await oldVersions(agentId);
     await ann.post('/api/v1/chat/completions', { model: agentId, messages: [{ role: 'user', content: 'Hi' }] });
-    await expect.poll(() => count('runs', '"agentId" = $1 and "endedAt" is not null', agentId), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => count('runs', '"agentId" = $1 and "endedAt" is not null', agentId), { timeout: 60_000 }).toBe(1);
     await pool.query(`update runs set "agentVersion" = 3 where "agentId" = $1`, [agentId]);
     const made = await ann.graphql('mutation ($id: ID!) { createDataset(agentId: $id, input: { name: "C" }) { id } }', {
       id: agentId,
