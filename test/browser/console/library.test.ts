@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser())('a project', () => {
     await page.getByRole('list', { name: 'Agents of the project' }).getByRole('link', { name: 'Harbour pilot' }).click();
     await page.getByRole('link', { name: 'New kitchen' }).waitFor();
     await page.getByRole('textbox', { name: 'Message' }).fill('How wide is it?');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('region', { name: 'Transcript' }).getByText('Hello from upstream').waitFor();
     expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('Answer in centimetres.');
     await page

@@ -200,7 +200,7 @@ describe.skipIf(!hasBrowser())('an answer in the console', () => {
     await why.getByLabel('It is wrong').check();
     await why.getByRole('textbox', { name: 'In your words' }).fill('No reason is given.');
     expect(await accessibilityFaults(page)).toEqual([]);
-    await why.getByRole('button', { name: 'Send' }).click();
+    await why.getByRole('button', { name: 'Send', exact: true }).click();
     await why.waitFor({ state: 'hidden' });
     await transcript.getByRole('button', { name: 'Bad answer', pressed: true }).waitFor();
     await transcript.getByRole('button', { name: 'Edit the message' }).click();

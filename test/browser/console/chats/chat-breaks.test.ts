@@ -30,7 +30,7 @@ async function begun() {
   // Its silent connections would serve the next test.
   onTestFinished(() => context.close());
   await page.getByRole('textbox', { name: 'Message' }).fill('Count');
-  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
   const answer = page.getByRole('article', { name: 'Harbour pilot' });
   await answer.getByText('word0').waitFor();
   const isLost = () => page.getByText('The connection is lost.').waitFor();

@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser())('a file without words', () => {
       const file = { name, mimeType: 'text/plain', buffer: Buffer.from('a, b') };
       await page.locator('input[type=file]').setInputFiles(file);
       await page.getByRole('list', { name: 'Files of the message' }).getByText(name).waitFor();
-      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
       await transcript.getByRole('article', { name: 'You' }).getByText(name).waitFor();
       await expect.poll(() => transcript.getByText('It is a list.').count(), { timeout: 20_000 }).toBe(index + 1);
     }
@@ -44,11 +44,11 @@ describe.skipIf(!hasBrowser())('a file that is refused', () => {
     const files = ['good.txt', 'bad.txt'].map((name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('a, b') }));
     const before = (await ann.graphql('{ chats { totalCount } }')).data.chats.totalCount;
     await page.locator('input[type=file]').setInputFiles(files);
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('list', { name: 'Files of the message' }).getByText('It is no text.').waitFor();
-    await expect.poll(() => page.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Send', exact: true }).isEnabled()).toBe(true);
     expect((await ann.graphql('{ chats { totalCount } }')).data.chats.totalCount).toBe(before);
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     const transcript = page.getByRole('region', { name: 'Transcript' });
     await transcript.getByRole('article', { name: 'You' }).getByText('good.txt').waitFor();
     await transcript.getByText('It is a list.').waitFor();
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser())('a first message whose reply is lost', () => {
     });
     const box = page.getByRole('textbox', { name: 'Message' });
     await box.fill('Remember the tide');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('alert').waitFor();
     await expect.poll(() => box.inputValue()).toBe('Remember the tide');
     const { chats } = (await ann.graphql('{ chats(first: 1) { nodes { messages(first: 1) { nodes { content } } } } }')).data;

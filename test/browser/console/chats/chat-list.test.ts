@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser())('the list of chats', () => {
     await page.getByRole('list', { name: 'Files of the message' }).getByText('list.txt').waitFor();
     await keepConsolePicture(page, 'chat-file');
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     const transcript = page.getByRole('region', { name: 'Transcript' });
     await transcript.getByText('It is a list.').waitFor();
     await transcript.getByRole('link', { name: /list\.txt/ }).waitFor();
@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser())('the list of chats', () => {
     upstream.next(held.script);
     const { page, context } = await openConsole(service, ann, `/?agent=${agentId}`);
     await page.getByRole('textbox', { name: 'Message' }).fill('Does it come?');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.waitForURL('**/chats/*');
     const tabs = [page, ...(await Promise.all(Array.from({ length: 9 }, () => context.newPage())))];
     for (const tab of tabs.slice(1)) await tab.goto(page.url());

@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser())('the speed of chats', () => {
     await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
     const box = page.getByRole('textbox', { name: 'Message' });
     await box.fill('Go');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('token5', { exact: false }).first().waitFor();
     await page.evaluate(() => {
       const tasks: number[] = [];

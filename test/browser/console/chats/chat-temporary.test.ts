@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser())('a temporary chat', () => {
       { name: 'large.txt', mimeType: 'text/plain', buffer: Buffer.alloc(5_000_000, 'x') },
     ]);
     await page.getByText('The files of a temporary chat may have 5 MB together.').waitFor();
-    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Remove large.txt' }).click();
     upstream.next({ text: 'At noon.' });
     await box.fill('When is high tide?');
@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser())('a temporary chat', () => {
     await box.fill('And without a model?');
     await page.keyboard.press('Enter');
     await transcript.getByText('And without a model?').waitFor();
-    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
     expect(upstream.requests.length).toBe(asked);
     await keepConsolePicture(page, 'temporary-files');
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser())('the chat of the console', () => {
   it('is used on a telephone in dark colors', async () => {
     upstream.otherwise({ text: 'At noon.' });
     const { page } = await openConsole(service, ann, `/?agent=${agentId}&question=When%3F`, { scheme: 'dark', width: 390 });
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('region', { name: 'Transcript' }).getByText('At noon.').waitFor();
     expect(await overflowWidth(page)).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser())('a document in the console', () => {
     await added('lights.pdf', await makePdf(pages), 'application/pdf', 'What does the lighthouse show during fog?');
     const { page, problems, strangers } = await openConsole(service, ann, `/?agent=${agentId}`);
     await page.getByRole('textbox', { name: 'Message' }).fill('What does the lighthouse show during fog?');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page
       .getByRole('button', { name: /^Source 1:/ })
       .first()
