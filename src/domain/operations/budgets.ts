@@ -48,11 +48,15 @@ export async function listBudgets(deps: Deps, caller: Caller, input: BudgetListI
   return deps.storage.operations.budgets.list(caller.orgId, filter, page);
 }
 
-/** The budgets of the caller's organization among `ids`; of who is no administrator those that count the own calls, or bound own keys. */
+/**
+ * The budgets of the caller's organization among `ids`: for administrators whose key has ADMIN:READ, as `budgets` lists them; for others those that count
+ * the own calls, or bound own keys.
+ */
 export async function getBudgets(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Budget[]> {
   const { budgets } = deps.storage.operations;
   const matches = await budgets.findMany(ids, caller.orgId);
-  if (matches.length === 0 || isAdministrator(caller, caller.orgId)) return matches;
+  const seesAll = isAdministrator(caller, caller.orgId) && caller.scopes.has('ADMIN:READ');
+  if (matches.length === 0 || seesAll) return matches;
   const own = new Set((await listOwnBudgets(deps, caller)).map(({ id }) => id));
   const ownKeyIds = await budgets.keysOf(
     caller,
@@ -64,7 +68,7 @@ export async function getBudgets(deps: Deps, caller: Caller, ids: readonly strin
 /** @throws DomainError NOT_FOUND. */
 export async function getBudget(deps: Deps, caller: Caller, id: string): Promise<Budget> {
   requireAdministrator(caller);
-  const [budget] = await getBudgets(deps, caller, [id]);
+  const [budget] = await deps.storage.operations.budgets.findMany([id], caller.orgId);
   if (budget === undefined) throw missingBudget();
   return budget;
 }

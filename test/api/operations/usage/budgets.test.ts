@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Scope } from '../../../../src/entities/people/caller.ts';
 import type { Organization, Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
@@ -69,6 +70,21 @@ describe('budgets', () => {
     expect(entries.map(({ action }: { action: string }) => action).slice(0, 4)).toEqual([
       ...['deleteBudget', 'setBudget', 'setBudget', 'setBudget'],
     ]);
+  });
+
+  it('are found by their ids as far as the key reads budgets', async () => {
+    const [whole, other] = [await budget(1_000), await budget(1_000, { subject: 'USER', subjectId: ann.userId })];
+    const query = '($ids: [ID!]!) { nodes(ids: $ids) { id } }';
+    const read = async (scope: Scope) => {
+      const reader = await make.withKey(admin, { scopes: [scope] });
+      return reader.graphql(`query ${query}`, { ids: [whole.id, other.id] });
+    };
+    expect((await read('ADMIN:READ')).data.nodes).toEqual([{ id: whole.id }, { id: other.id }]);
+    // `budgets` and `budget` are closed to this key; `ownBudgets` has the first one.
+    expect((await read('USAGE:READ')).data.nodes).toEqual([{ id: whole.id }, null]);
+    expect((await read('AGENTS:READ')).errors).toMatchObject([{ extensions: { code: 'INSUFFICIENT_SCOPE' } }]);
+    const deleter = await make.withKey(admin, { scopes: ['ADMIN:WRITE'] });
+    expect(await deleter.delete(`${path}/${other.id}`)).toMatchObject({ status: 200 });
   });
 
   it('say what is wrong with them', async () => {
