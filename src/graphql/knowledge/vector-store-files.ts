@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { operationScopes } from '../../domain/ground/access/operation-scopes.ts';
 import { listBatchFiles } from '../../domain/knowledge/vector-stores/batches.ts';
 import {
   attachFile,
@@ -19,7 +18,7 @@ import { newStoreFileBody, storeFileChangesBody } from '../../wire/vector-stores
 import { builder } from '../ground/builder/builder.ts';
 import { type GraphContext, textTerm } from '../ground/builder/context.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { findNodeLoader, loadNode, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode, seenNode } from '../ground/builder/nodes.ts';
 import { makeConnection, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { KnowledgeItemRef, VectorStoreFileRef, VectorStoreRef } from '../ground/refs.ts';
 import { AttributeInput, AttributeType, asObject, attributeEntries } from '../ground/types/entries.ts';
@@ -62,7 +61,7 @@ const VectorStoreFileType = VectorStoreFileRef.implement({
       nullable: true,
       description:
         "The file that it was made of: a StoredFile, a ChatFile, or the KnowledgeItem of a data source; null when it is gone or not the caller's.",
-      resolve: ({ fileId }, _args, context) => readableNode(context, fileId),
+      resolve: ({ fileId }, _args, context) => seenNode(context, fileId),
     }),
     item: t.field({
       type: KnowledgeItemRef,
@@ -91,14 +90,6 @@ const VectorStoreFileType = VectorStoreFileRef.implement({
     }),
   }),
 });
-
-/** A thing of any kind; null without the scope that reads it. */
-function readableNode(context: GraphContext, id: string): Promise<never> | null {
-  const loader = findNodeLoader(id);
-  const scope = loader === undefined ? null : operationScopes[loader.operation];
-  if (loader === undefined || (typeof scope === 'string' && !context.caller.scopes.has(scope))) return null;
-  return loadNode(context, loader.kind, id);
-}
 
 registerNode('vectorStoreFile', {
   typeName: 'VectorStoreFile',

@@ -80,22 +80,20 @@ export async function loadNodes(
 }
 
 /** The thing of any kind that an id names: null also where the key lacks the scope that reads such things. */
-export function seenNode(context: GraphContext, id: string): Promise<Thing | null> | null {
+export function seenNode(context: GraphContext, id: string): Promise<never> | null {
   const loader = findNodeLoader(id);
-  if (loader === undefined) return null;
-  return hasScope(context, loader.operation) || hasScope(context, loader.otherOperation)
-    ? loadNode(context, loader.kind, id)
-    : null;
+  return loader !== undefined && mayLoad(context, loader) ? loadNode(context, loader.kind, id) : null;
 }
 
-/** Whether the key may use a root field. */
-export function hasScope({ caller }: GraphContext, operation: `Query.${string}` | undefined): boolean {
-  if (operation === undefined) return false;
-  const scope = operationScopes[operation] ?? null;
-  return scope === null || caller.scopes.has(scope);
+/** Whether the key has a scope that reads things of a kind. */
+export function mayLoad({ caller }: GraphContext, { operation, otherOperation = operation }: NodeLoader): boolean {
+  return [operation, otherOperation].some((name) => {
+    const scope = operationScopes[name] ?? null;
+    return scope === null || caller.scopes.has(scope);
+  });
 }
 
-/** The same for an id of any kind: null also for one of a kind that no type has. */
+/** Follows an edge to a thing of any kind: null also for an id of a kind that no type has. */
 export function nodeById(context: GraphContext, id: string | null | undefined): Promise<never> | null {
   const loader = id === null || id === undefined ? undefined : findNodeLoader(id);
   return loader === undefined ? null : loadNode(context, loader.kind, id);

@@ -2,7 +2,7 @@ import { requireScope } from '../../../domain/ground/access/policy.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
-import { findNodeLoader, hasScope, loadNode, type Thing } from '../builder/nodes.ts';
+import { findNodeLoader, loadNode, mayLoad, type Thing } from '../builder/nodes.ts';
 
 /** `nodes` takes at most so many ids. */
 const idsMax = 100;
@@ -44,6 +44,6 @@ builder.queryFields((t) => ({
 function findNode(context: GraphContext, id: string): Promise<Thing> | null {
   const loader = findNodeLoader(id);
   if (loader === undefined) return null;
-  if (!hasScope(context, loader.otherOperation)) requireScope(context.caller, loader.operation);
+  if (!mayLoad(context, loader)) requireScope(context.caller, loader.operation);
   return loadNode(context, loader.kind, id);
 }
