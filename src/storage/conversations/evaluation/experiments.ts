@@ -188,15 +188,17 @@ export class ExperimentStore {
 
   /**
    * Writes the answer of a claimed question, with the counts of its experiment: also one that comes after another process took the experiment. It is lost
-   * only when the question was asked again meanwhile.
+   * only when the question was asked again meanwhile. `experiment` is locked first, as where another process takes it.
    */
   async finish(id: string, { caseId, variant, repeat }: ClaimedQuestion, fence: number, result: NewResult): Promise<void> {
     const { state, answer, citations, calls, scores, passed, value, tokens, cost, durationMs, error } = result;
     const { judgeTokens, judgeCost } = result;
     await this.#db.query(
-      `with question as materialized (
-         select state from experiment_results
-         where "experimentId" = $1 and "caseId" = $2 and variant = $3 and repeat = $4 and fence = $5 and state not in ('DONE', 'FAILED') for update),
+      `with experiment as materialized (select id from experiments where id = $1 for no key update),
+       question as materialized (
+         select r.state from experiment cross join experiment_results r
+         where r."experimentId" = experiment.id and r."caseId" = $2 and r.variant = $3 and r.repeat = $4 and r.fence = $5
+           and r.state not in ('DONE', 'FAILED') for update of r),
        written as (
          update experiment_results set state = $6, answer = $7, details = $8::jsonb, scores = $9::jsonb, passed = $10, value = $11, tokens = $12,
            cost = $13, "durationMs" = $14, error = $15

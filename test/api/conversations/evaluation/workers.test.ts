@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { NewResult } from '../../../../src/storage/conversations/evaluation/experiments.ts';
+import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 /** The rows of experiments, worked on by hand: this service has no background jobs. */
@@ -69,4 +70,24 @@ it('a worker whose place another one took ends nothing, and its late answers cou
   expect(await experiments.claim(id, third)).toMatchObject({ caseId: two.caseId });
   await experiments.finish(id, two, first, answer);
   expect(await experiments.find(id)).toMatchObject({ doneCount: 2, interruptedCount: 0 });
+});
+
+it('an answer that is written while another worker takes the experiment waits for it, and counts', async () => {
+  const { db, conversations } = service.deps.storage;
+  const id = await begin(1);
+  const { fence } = (await conversations.experiments.begin(id, at)) ?? { fence: 0 };
+  const question = await conversations.experiments.claim(id, fence);
+  if (question === undefined) throw new Error('nothing was claimed');
+  const other = await db.pool.connect();
+  await other.query('begin');
+  await other.query('select from experiments where id = $1 for update', [id]);
+  const finished = conversations.experiments.finish(id, question, fence, answer);
+  const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%"doneCount" +%'`;
+  if (db.kind === 'server') await eventually(async () => expect((await db.pool.query(waiting)).rows).toHaveLength(1));
+  await other.query(`update experiment_results set state = 'INTERRUPTED' where "experimentId" = $1`, [id]);
+  await other.query('update experiments set fence = fence + 1, "interruptedCount" = 1 where id = $1', [id]);
+  await other.query('commit');
+  other.release();
+  await finished;
+  expect(await conversations.experiments.find(id)).toMatchObject({ doneCount: 1, interruptedCount: 0, tokens: 3 });
 });
