@@ -52,33 +52,25 @@ ALTER TABLE "usage_entries" ADD COLUMN "cost" BIGINT;
 -- The highest mark of its budget that webhooks were told of.
 ALTER TABLE "usage_counters" ADD COLUMN "percentTold" SMALLINT NOT NULL DEFAULT 0;
 
--- A limit of tokens holds for good, and a budget for its day or month, so each mark is passed once, until the limit is changed. The row of the counter is
--- locked by who adds to it: of several instances one passes the mark.
-CREATE OR REPLACE FUNCTION parley_webhook_limit_near() RETURNS trigger LANGUAGE plpgsql AS $$
+-- The counter of a budget is weighed by a trigger of its own.
+DROP TRIGGER parley_webhook_limit_near ON usage_counters;
+CREATE TRIGGER parley_webhook_limit_near AFTER INSERT OR UPDATE OF used ON usage_counters FOR EACH ROW
+  WHEN (NEW.kind NOT LIKE 'bud\_%') EXECUTE FUNCTION parley_webhook_limit_near();
+
+-- A budget holds for its day or month, so each mark is passed once, until the amount is changed. The row of the counter is locked by who adds to it: of
+-- several instances one passes the mark.
+CREATE FUNCTION parley_mark_budget() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  used_before BIGINT := 0;
-  token_limit BIGINT;
   mark INTEGER;
 BEGIN
-  IF NEW.kind LIKE 'bud\_%' THEN
-    SELECT amount INTO token_limit FROM budgets WHERE id = split_part(NEW.kind, ' ', 1);
-    SELECT max(reached) INTO mark FROM unnest(ARRAY[80, 100]) AS reached WHERE NEW.used::numeric * 100 >= token_limit::numeric * reached;
-    UPDATE usage_counters SET "percentTold" = mark WHERE "orgId" = NEW."orgId" AND kind = NEW.kind AND "percentTold" < mark;
-    RETURN NULL;
-  END IF;
-  IF NOT EXISTS (SELECT 1 FROM webhooks WHERE "orgId" = NEW."orgId") THEN RETURN NULL; END IF;
-  IF TG_OP = 'UPDATE' THEN used_before := OLD.used; END IF;
-  SELECT CASE NEW.kind WHEN 'api' THEN "apiUsageTokenLimit" ELSE "dataUsageTokenLimit" END INTO token_limit FROM organizations WHERE id = NEW."orgId";
-  FOREACH mark IN ARRAY ARRAY[95, 80] LOOP
-    IF used_before * 100 < token_limit * mark AND NEW.used * 100 >= token_limit * mark THEN
-      PERFORM parley_webhook_deliveries(NEW."orgId", NULL, NULL, 'limit.near',
-        json_build_object('kind', NEW.kind, 'percent', mark, 'used', NEW.used, 'limit', token_limit));
-      RETURN NULL;
-    END IF;
-  END LOOP;
+  SELECT max(reached) INTO mark FROM budgets, unnest(ARRAY[80, 100]) AS reached
+    WHERE id = split_part(NEW.kind, ' ', 1) AND NEW.used::numeric * 100 >= amount::numeric * reached;
+  UPDATE usage_counters SET "percentTold" = mark WHERE "orgId" = NEW."orgId" AND kind = NEW.kind AND "percentTold" < mark;
   RETURN NULL;
 END;
 $$;
+CREATE TRIGGER parley_mark_budget AFTER INSERT OR UPDATE OF used ON usage_counters FOR EACH ROW
+  WHEN (NEW.kind LIKE 'bud\_%') EXECUTE FUNCTION parley_mark_budget();
 
 -- Also told when a call was refused because too little is left: then the mark of 100 is set without further use.
 CREATE FUNCTION parley_webhook_budget_reached() RETURNS trigger LANGUAGE plpgsql AS $$
