@@ -26,6 +26,24 @@ ALTER TABLE "webhooks" ADD COLUMN "taskId" TEXT, ADD COLUMN "taskConfigId" TEXT,
   ADD CONSTRAINT "webhooks_taskId_fkey" FOREIGN KEY ("taskId") REFERENCES "tasks"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 CREATE UNIQUE INDEX "webhooks_taskId_taskConfigId_key" ON "webhooks"("taskId", "taskConfigId");
 
+-- There may be any number of them. What every run and every look for due deliveries asks passes them over.
+CREATE INDEX "webhooks_of_organizations" ON "webhooks" ("orgId", "createdAt") WHERE "taskId" IS NULL;
+CREATE INDEX "webhook_deliveries_of_tasks_due" ON "webhook_deliveries" ("nextAttemptAt") WHERE status = 'PENDING' AND event = 'task.changed';
+
+-- An id of a delivery as makeId writes it, of random bits only.
+CREATE FUNCTION parley_delivery_id() RETURNS TEXT LANGUAGE sql VOLATILE AS $$
+  SELECT 'whd_0' || string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + (get_byte(bytes, at) & 31), 1), '' ORDER BY at)
+  FROM (SELECT uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) AS bytes) AS random, generate_series(0, 24) AS at
+$$;
+CREATE OR REPLACE FUNCTION parley_webhook_deliveries(org TEXT, person TEXT, agent TEXT, kind TEXT, data JSON) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO webhook_deliveries (id, "orgId", "webhookId", "userId", event, body, "nextAttemptAt")
+  SELECT parley_delivery_id(), w."orgId", w.id, person, kind,
+    json_build_object('type', kind, 'timestamp', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'data', data)::text, now()
+  FROM webhooks AS w
+  WHERE w."orgId" = org AND w."taskId" IS NULL AND w."isEnabled" AND kind = ANY (w.events)
+    AND (cardinality(w."agentIds") = 0 OR agent = ANY (w."agentIds") OR kind NOT IN ('run.ended', 'approval.wanted'));
+$$;
+
 -- The state of a task follows that of its last response: at the end of the transaction, when the calls that wait for an answer stand in the chat.
 CREATE FUNCTION parley_task_state() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -51,10 +69,7 @@ CREATE CONSTRAINT TRIGGER parley_task_state AFTER UPDATE OF status, "isWaiting" 
 CREATE FUNCTION parley_task_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO webhook_deliveries (id, "orgId", "webhookId", "userId", event, body, "nextAttemptAt")
-  -- An id as makeId writes it, of random bits only.
-  SELECT 'whd_0' || (SELECT string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + (get_byte(bytes, at) & 31), 1), '' ORDER BY at)
-                     FROM (SELECT uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) AS bytes, w.id) AS random, generate_series(0, 24) AS at),
-    w."orgId", w.id, NEW."userId", 'task.changed',
+  SELECT parley_delivery_id(), w."orgId", w.id, NEW."userId", 'task.changed',
     json_build_object('statusUpdate', json_build_object('taskId', NEW.id, 'contextId', NEW."chatId", 'status',
       json_build_object('state', 'TASK_STATE_' || NEW.state, 'timestamp', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))))::text, now()
   FROM webhooks AS w WHERE w."taskId" = NEW.id AND w."isEnabled";

@@ -150,7 +150,7 @@ export class WebhookStore {
 
   /**
    * Takes deliveries that are due for `leaseMs`: no other process gets them meanwhile. Those of webhooks that are switched off wait. The oldest of each
-   * organization come first.
+   * organization come first. Of webhooks of tasks, of which there may be any number, only those with something due are looked at.
    */
   async takeDue(
     { countMax, ofOrganizationMax, ofWebhookMax, busyOrgIds, busyWebhookIds }: DeliveryDemand,
@@ -161,7 +161,11 @@ export class WebhookStore {
          where id in (
            select id from (
              select d.id, row_number() over (partition by w."orgId" order by d."nextAttemptAt") as place
-             from webhooks w cross join lateral (
+             from (
+               select * from webhooks where "taskId" is null
+               union all select * from webhooks where id in (
+                 select "webhookId" from webhook_deliveries where status = 'PENDING' and event = 'task.changed' and "nextAttemptAt" <= now())
+             ) w cross join lateral (
                select id, "nextAttemptAt" from webhook_deliveries
                where "webhookId" = w.id and status = 'PENDING' and "nextAttemptAt" <= now()
                order by "nextAttemptAt" limit case when w."failingSince" is null then $4::int else 1 end for update skip locked
