@@ -171,7 +171,7 @@ function dropUnknownScopes(body: Record<string, unknown> | undefined): void {
 }
 
 /** The addresses that tokens may open. */
-export function isResource(issuer: string, resource: string): boolean {
+function isResource(issuer: string, resource: string): boolean {
   const path = resource.startsWith(issuer) ? resource.slice(issuer.length) : '';
   return path === '/mcp' || /^\/mcp\/agents\/ai_[0-9a-z]{26}$/.test(path);
 }

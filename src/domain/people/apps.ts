@@ -1,7 +1,7 @@
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { Page, PageRequest } from '../../entities/ground/page.ts';
 import { hashSecret } from '../../entities/people/api-key.ts';
-import { appScopes, type ConnectedApp, isAddress, isWellFormedToken } from '../../entities/people/app.ts';
+import { appScopes, type ConnectedApp, isWellFormedToken } from '../../entities/people/app.ts';
 import type { Caller, Scope } from '../../entities/people/caller.ts';
 import { isSession, makeSignInSecret } from '../../entities/people/session.ts';
 import type { Deps } from '../deps.ts';
@@ -26,8 +26,6 @@ export interface ClientOrigin {
   readonly registeredAt: Date | null;
   /** The network that it registered from. */
   readonly network: string | null;
-  /** Whether it has shown that its address is its own. */
-  readonly hasAddress: boolean;
 }
 
 /** A code works for so long. Until a token takes its place, the key lives no longer. */
@@ -67,11 +65,7 @@ export function scopesToGive(caller: Caller, asked: readonly string[]): readonly
 /** Who a client is. Cost: one statement. */
 export async function findClientOrigin(deps: Deps, clientId: string): Promise<ClientOrigin> {
   const client = await deps.storage.people.oauthClients.find(clientId);
-  return {
-    registeredAt: client?.createdAt ?? null,
-    network: client?.network ?? null,
-    hasAddress: isAddress(clientId),
-  };
+  return { registeredAt: client?.createdAt ?? null, network: client?.network ?? null };
 }
 
 /**
