@@ -58,9 +58,12 @@ function read<Name extends MethodName>(name: Name, { params }: MethodCall): Para
 export const methods: Readonly<Record<MethodName, Method>> = {
   async SendMessage(call) {
     const params = read('SendMessage', call);
-    const { task, events, warnings } = await send(call, params);
-    if (params.configuration?.returnImmediately !== true) for await (const _batch of events.batches());
-    call.context.signal.throwIfAborted();
+    const { task: begun, events, warnings } = await send(call, params);
+    const isAwaited = params.configuration?.returnImmediately !== true;
+    if (isAwaited) for await (const _batch of events.batches());
+    const { signal, caller } = call.context;
+    signal.throwIfAborted();
+    const task = isAwaited ? await ownTask(call, caller, begun.id) : begun;
     return { result: { task: await showTask(call, task, { ...historyOf(params), hasArtifacts: true }, warnings) } };
   },
   async SendStreamingMessage(call) {
@@ -184,17 +187,16 @@ function historyOf({ configuration }: SendParams): Pick<ShownTask, 'historyLengt
 
 type Shown = Omit<ShownTask, 'isCanceled'>;
 
-/** The task as it is now. @param isOfStart  as it was when it was sent. */
+/** The task with its responses as they are now. @param isOfStart  as it was when it was sent. */
 async function showTask(
   call: MethodCall,
-  { id }: Task,
+  task: Task,
   shown: Shown,
   warnings: readonly Warning[] = [],
   isOfStart = false,
 ): Promise<object> {
   const { deps, caller } = call.context;
-  const task = await ownTask(call, caller, id);
-  const turns = (await loadTurns(deps, caller, [task], shown.historyLength !== 0)).get(id) ?? [];
+  const turns = (await loadTurns(deps, caller, [task], shown.historyLength !== 0)).get(task.id) ?? [];
   const last = turns.at(-1);
   if (last === undefined) throw new DomainError('NOT_FOUND', 'The responses of this task were deleted', { param: 'id' });
   const begun = isOfStart ? { run: { ...last.run, status: 'in_progress' as const, output: [] } } : {};
