@@ -212,6 +212,27 @@ it('works on when its client has left, is canceled, and is listed by its state a
   expect((await rpc('GetTask', { id: quick.id }, {}, ann, own)).error.code).toBe(-32001);
 });
 
+it('takes what is said to a task that waits for another one of its context, and has it among those that wait', async () => {
+  const bob = await make.person();
+  const own = (await make.agent({ owner: bob, modelId })).id;
+  const call = async (method: string, params: object) => rpc(method, params, {}, bob, own);
+  const send = async (more: object) =>
+    (await call('SendMessage', { message: message(more), configuration: { returnImmediately: true } })).result.task;
+  upstream.next({ text: ['a', 'b', 'c', 'd'], chunkDelayMs: 3_000 }, { text: 'Both.' });
+  const busy = await send({});
+  await expect.poll(() => upstream.requests.length).toBe(1);
+  const waiting = await send({ contextId: busy.contextId, messageId: 'm2' });
+  expect(waiting.status.state).toBe('TASK_STATE_SUBMITTED');
+  const listed = (await call('ListTasks', { status: 'TASK_STATE_SUBMITTED' })).result.tasks;
+  expect(listed.map(({ id }: Wire) => id)).toEqual([waiting.id]);
+  expect(await send({ taskId: waiting.id, messageId: 'm3', parts: [{ text: 'And this' }] })).toMatchObject({ id: waiting.id });
+  await call('CancelTask', { id: busy.id });
+  const ended = async () => (await call('GetTask', { id: waiting.id })).result;
+  await expect.poll(async () => (await ended()).status.state).toBe('TASK_STATE_COMPLETED');
+  expect((await ended()).artifacts.map(({ parts }: Wire) => parts[0].text)).toEqual(['Both.']);
+  expect(upstream.requests).toHaveLength(2);
+});
+
 it('tells an address where a task stops, with the token and the credentials of its client', async () => {
   const client = await connect(ann);
   const authentication = { scheme: 'Bearer', credentials: 'of-mine' };

@@ -33,8 +33,8 @@ export interface BegunResponse {
   readonly attached?: 'collect' | 'steer';
 }
 
-/** @param runId  of the response, or of the one that the request joined. */
-export type OnPlaced = (runId: string, chatId: string) => Promise<void>;
+/** @param runId  of the response, or of the one that the request joined; `isWaiting` while another one of its thread works. */
+export type OnPlaced = (runId: string, chatId: string, isWaiting: boolean) => Promise<void>;
 
 const forksMax = 3;
 
@@ -138,7 +138,11 @@ async function beginStored(deps: Deps, begin: Begin, onPlaced: OnPlaced | undefi
       if (threadResult.kind === 'full') throw queueFull(deps);
       // Nothing was written: ends the transaction without an entry.
       if (threadResult.kind === 'moved') throw new ThreadMoved();
-      await onPlaced?.(threadResult.kind === 'attached' ? threadResult.runId : id, turn.run.chatId);
+      const [runId, isWaiting] =
+        threadResult.kind === 'attached'
+          ? [threadResult.runId, threadResult.how === 'collect']
+          : [id, threadResult.kind === 'waiting'];
+      await onPlaced?.(runId, turn.run.chatId, isWaiting);
       return threadResult;
     };
     const result = await deps.audit.change(caller, beginTurn).catch((error: unknown) => {

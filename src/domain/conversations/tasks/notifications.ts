@@ -29,13 +29,7 @@ export async function prepareNotification(
   if ((params.taskId ?? '') !== '')
     throw new DomainError('INVALID_VALUE', `${param} must be left out: the message names the task`, { param });
   const sealed = await seal(deps, caller, params);
-  return async (taskId) => {
-    const { tasks } = deps.storage.conversations;
-    const earlier = await tasks.listNotifications(taskId);
-    requireRoom(earlier, sealed.configId);
-    await tasks.deleteNotification(taskId, sealed.configId);
-    await tasks.addNotification(caller, { ...sealed, taskId });
-  };
+  return (taskId) => put(deps, caller, { ...sealed, taskId });
 }
 
 /** Has a task tell an address where it stops. One of the same id takes the place of the other. @throws DomainError CONFLICT. */
@@ -45,14 +39,9 @@ export async function createNotification(
   { id: taskId }: Task,
   params: NotificationParams,
 ): Promise<ShownNotification> {
-  const write = await prepareNotification(deps, caller, { ...params, taskId: undefined });
-  const before = new Set((await deps.storage.conversations.tasks.listNotifications(taskId)).map(({ webhookId }) => webhookId));
-  await deps.audit.change(caller, async () => write?.(taskId));
-  const added = (await deps.storage.conversations.tasks.listNotifications(taskId)).find(
-    ({ webhookId }) => !before.has(webhookId),
-  );
-  if (added === undefined) throw new DomainError('CONFLICT', 'The configuration was replaced meanwhile', { param: 'id' });
-  return open(deps, caller, added);
+  const notification = { ...(await seal(deps, caller, params)), taskId };
+  await deps.audit.change(caller, () => put(deps, caller, notification));
+  return open(deps, caller, notification);
 }
 
 export async function listNotifications(deps: Deps, caller: Caller, task: Task): Promise<readonly ShownNotification[]> {
@@ -73,9 +62,15 @@ export async function deleteNotification(deps: Deps, caller: Caller, task: Task,
   await deps.audit.change(caller, () => deps.storage.conversations.tasks.deleteNotification(task.id, id));
 }
 
-function requireRoom(earlier: readonly TaskNotification[], configId: string): void {
-  if (earlier.filter((one) => one.configId !== configId).length < notificationsMax) return;
-  throw new DomainError('CONFLICT', `A task has at most ${notificationsMax} configurations: delete one first`);
+/** Part of a transaction. @throws DomainError CONFLICT for one too many. */
+async function put(deps: Deps, caller: Caller, notification: TaskNotification): Promise<void> {
+  const { tasks } = deps.storage.conversations;
+  const { taskId, configId } = notification;
+  const others = (await tasks.listNotifications(taskId)).filter((one) => one.configId !== configId);
+  if (others.length >= notificationsMax)
+    throw new DomainError('CONFLICT', `A task has at most ${notificationsMax} configurations: delete one first`);
+  await tasks.deleteNotification(taskId, configId);
+  await tasks.addNotification(caller, notification);
 }
 
 async function seal(deps: Deps, { orgId }: Caller, params: NotificationParams): Promise<Omit<TaskNotification, 'taskId'>> {

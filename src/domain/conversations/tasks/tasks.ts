@@ -1,7 +1,7 @@
 import { RunFold } from '../../../engine/runs/events/fold.ts';
 import type { ChatMessage, PromptPart } from '../../../entities/conversations/chats/chat.ts';
 import type { RunEventStream, RunSnapshot } from '../../../entities/conversations/runs/event.ts';
-import { endedTaskStates, type Task } from '../../../entities/conversations/task.ts';
+import { endedTaskStates, type Task, type TaskState } from '../../../entities/conversations/task.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Page, PageRequest } from '../../../entities/ground/page.ts';
@@ -48,8 +48,8 @@ export interface SentTask {
 }
 
 /**
- * Begins a task, or goes on with one: a stored response in the background, so that nobody who leaves ends it. A task that works takes the message into its
- * turn.
+ * Begins a task, or goes on with one: a stored response in the background, so that nobody who leaves ends it. A task that works or waits takes the message
+ * into its turn.
  *
  * @throws TaskError TASK_NOT_FOUND; UNSUPPORTED_OPERATION for a task that is over; DomainError like `beginResponse`.
  */
@@ -68,17 +68,18 @@ export async function sendTask(
   const notification = await prepareNotification(deps, caller, params.configuration?.taskPushNotificationConfig ?? undefined);
   const { tasks } = deps.storage.conversations;
   let begunId = earlier?.id ?? '';
-  const onPlaced = async (runId: string, chatId: string) => {
-    if (earlier === undefined) begunId = await createTask(deps, caller, { agentId, runId, chatId, messageId });
-    else if (!earlier.runIds.includes(runId) && !(await tasks.goOn(earlier, runId, messageId, deps.now())))
+  const onPlaced = async (runId: string, chatId: string, isWaiting: boolean) => {
+    const state: TaskState = isWaiting ? 'SUBMITTED' : 'WORKING';
+    if (earlier === undefined) begunId = await createTask(deps, caller, { agentId, runId, chatId, messageId, state });
+    else if (!earlier.runIds.includes(runId) && !(await tasks.goOn(earlier, { runId, messageId, state, at: deps.now() })))
       throw new DomainError('CONFLICT', 'Another message has gone on with this task', { param: 'message.taskId' });
     await notification?.(begunId);
   };
-  const isWorking = earlier?.state === 'WORKING' || earlier?.state === 'SUBMITTED';
   const input = {
     ...{ model: agentId, input: items, store: true, background: true, stream: true },
     ...(place === undefined ? {} : { conversation: place }),
-    ...(isWorking ? { threadMode: 'steer' as const } : {}),
+    // What works while a task waits is another one of its context.
+    ...(earlier?.state === 'WORKING' ? { threadMode: 'steer' as const } : {}),
     ...(tools === undefined ? {} : { tools }),
     ...(secrets === undefined ? {} : { userSecrets: secrets }),
   };
@@ -105,6 +106,7 @@ interface BegunTask {
   readonly runId: string;
   readonly chatId: string;
   readonly messageId: string;
+  readonly state: TaskState;
 }
 
 /** A request that joined a waiting one is of its task. @returns the id of the task. */

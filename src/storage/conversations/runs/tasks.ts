@@ -1,5 +1,6 @@
 import type { Task, TaskNotification, TaskState } from '../../../entities/conversations/task.ts';
 import { type Page, type PageRequest, toPage } from '../../../entities/ground/page.ts';
+import { settled } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
 import { byTime } from '../../ground/lists/paging.ts';
 
@@ -17,7 +18,16 @@ export interface TaskFilter {
   readonly since?: Date | undefined;
 }
 
-export type NewTask = Pick<Task, 'id' | 'createdAt' | 'orgId' | 'userId' | 'agentId' | 'chatId' | 'messageIds'>;
+export type NewTask = Pick<Task, 'id' | 'createdAt' | 'orgId' | 'userId' | 'agentId' | 'chatId' | 'messageIds' | 'state'>;
+
+/** A response that goes on with a task. */
+export interface TaskResponse {
+  readonly runId: string;
+  /** Of the message that it answers, as the client calls it. */
+  readonly messageId: string;
+  readonly state: TaskState;
+  readonly at: Date;
+}
 
 export class TaskStore {
   readonly #db: Database;
@@ -37,7 +47,7 @@ export class TaskStore {
 
   async create(task: NewTask): Promise<void> {
     const { id, createdAt, messageIds } = task;
-    const begun = { updatedAt: createdAt, lastRunId: id, runIds: [id], messageIds: [...messageIds], state: 'WORKING' };
+    const begun = { updatedAt: createdAt, lastRunId: id, runIds: [id], messageIds: [...messageIds] };
     await this.#db.prisma.task.create({ data: { ...task, ...begun } });
   }
 
@@ -45,10 +55,12 @@ export class TaskStore {
    * Notes that a response goes on with a task.
    *
    * @returns false when another one has gone on with it meanwhile.
+   * @throws DomainError CONFLICT for a response of another task, which took the message into its turn.
    */
-  async goOn({ id, lastRunId }: Task, runId: string, messageId: string, at: Date): Promise<boolean> {
-    const data = { lastRunId: runId, runIds: { push: runId }, messageIds: { push: messageId }, state: 'WORKING', updatedAt: at };
-    return (await this.#db.prisma.task.updateMany({ where: { id, lastRunId }, data })).count > 0;
+  async goOn({ id, lastRunId }: Task, { runId, messageId, state, at }: TaskResponse): Promise<boolean> {
+    const data = { lastRunId: runId, runIds: { push: runId }, messageIds: { push: messageId }, state, updatedAt: at };
+    const { count } = await settled(this.#db.prisma.task.updateMany({ where: { id, lastRunId }, data }), 'task');
+    return count > 0;
   }
 
   /** Ends a task that waits for its client. @returns false when it waits no longer. */
@@ -71,10 +83,12 @@ export class TaskStore {
     return toPage(rows, page, keyOf, (take) => this.#db.prisma.task.count({ where, take }));
   }
 
+  /** @throws DomainError CONFLICT for one of two of the same id that come at one time. */
   async addNotification({ orgId }: Pick<Task, 'orgId'>, { webhookId, ...about }: TaskNotification): Promise<void> {
     const { taskId, configId, url, secret } = about;
     const own = { id: webhookId, orgId, url, secret, taskId, taskConfigId: configId };
-    await this.#db.prisma.webhook.create({ data: { ...own, description: '', events: [], agentIds: [] } });
+    const data = { ...own, description: '', events: [], agentIds: [] };
+    await settled(this.#db.prisma.webhook.create({ data }), 'configuration');
   }
 
   /** In the order in which they were made. */
