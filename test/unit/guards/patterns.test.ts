@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createOwnPatterns } from '../../../src/engine/tools/secrets/guards/own-patterns.ts';
 import { createPatternEngine } from '../../../src/engine/tools/secrets/guards/patterns.ts';
 import { GuardSession } from '../../../src/engine/tools/secrets/guards/session.ts';
 import { guardKinds } from '../../../src/entities/agents/guard.ts';
@@ -70,6 +71,30 @@ describe('the patterns of a guard', () => {
     const stream = newSession().outMask().stream();
     expect(stream.feed('These are ordinary words of an answ')).toBe('These are ordinary words of an ');
     expect(stream.feed('er. ')).toBe('answer. ');
+  });
+
+  it.each(['敏捷的棕色狐狸，', 'q7ZkT0sk'])('hold back little of a text without spaces: %s', (unit) => {
+    const stream = newSession().outMask().stream();
+    const text = unit.repeat(4_000);
+    let [leftChars, heldMax] = [0, 0];
+    for (let at = 0; at < text.length; at += 4) {
+      leftChars += stream.feed(text.slice(at, at + 4)).length;
+      heldMax = Math.max(heldMax, Math.min(at + 4, text.length) - leftChars);
+    }
+    expect(leftChars + stream.flush().length).toBe(text.length);
+    expect(heldMax).toBeLessThanOrEqual(64);
+  });
+
+  it('leave no part of a value that reaches into another one, also in pieces', () => {
+    const toOwn = createOwnPatterns();
+    const patterns = [
+      { name: 'LEFT', pattern: 'aaa-bbb', lengthMax: 7 },
+      { name: 'RIGHT', pattern: 'bbb-c+', lengthMax: 20 },
+    ].map(toOwn);
+    const session = () => new GuardSession({ kinds: [], patterns, putsBack: false, modelId: null }, () => undefined);
+    const text = 'It is aaa-bbb-cccccc, really.';
+    expect(session().mask(text)).toBe('It is [LEFT_1], really.');
+    for (const size of [1, 2, 5, 11]) expect(passed(session().outMask().stream(), text, [size])).toBe('It is [LEFT_1], really.');
   });
 
   it.each(['a', '@', '1', '1 ', '+1', ':', 'A1 ', '-----BEGIN ', 'sk-', 'eyJa.'])(

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { MaskedKind } from '../../../../entities/agents/guard.ts';
 import type { CountedMasks, GuardStore } from '../../../../storage/agents/guards.ts';
 import type { Charge } from '../../../plan/plan.ts';
+import { createOwnPatterns } from './own-patterns.ts';
 import { joinGuards, type RunGuard } from './session.ts';
 
 /** The guards of this process: which one holds for a run, and how much they mask. */
@@ -20,6 +21,7 @@ const writeEveryMs = 1_000;
 export function createGuards(store: GuardStore, logger: Logger, now: () => Date): Guards {
   let counts = new Map<string, CountedMasks>();
   let timer: NodeJS.Timeout | undefined;
+  const toOwn = createOwnPatterns();
   const write = async () => {
     timer = undefined;
     const written = [...counts.values()];
@@ -32,8 +34,8 @@ export function createGuards(store: GuardStore, logger: Logger, now: () => Date)
       const ofOrganization = store.find(orgId, nowMs);
       const ofAgent = agentId === null ? undefined : store.find(agentId, nowMs);
       if (ofOrganization instanceof Promise || ofAgent instanceof Promise)
-        return Promise.all([ofOrganization, ofAgent]).then(joinGuards);
-      return ofOrganization === undefined && ofAgent === undefined ? undefined : joinGuards([ofOrganization, ofAgent]);
+        return Promise.all([ofOrganization, ofAgent]).then((guards) => joinGuards(guards, toOwn));
+      return ofOrganization === undefined && ofAgent === undefined ? undefined : joinGuards([ofOrganization, ofAgent], toOwn);
     },
     note({ orgId, agentId }, kind) {
       const day = now().toISOString().slice(0, 10);

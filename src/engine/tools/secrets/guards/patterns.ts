@@ -16,6 +16,8 @@ interface Pattern {
 }
 
 const tailMax = 256;
+/** Before the `@` of an e-mail address. */
+const localMax = 64;
 const keyBlockMax = 16_384;
 const apiKeyMax = 7_168;
 const keyBegin = '-----BEGIN ';
@@ -25,7 +27,7 @@ const emailPattern: Pattern = {
   find(text, add) {
     for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
       let start = at;
-      while (start > 0 && at - start < 64 && isLocal(text.charCodeAt(start - 1))) start -= 1;
+      while (start > 0 && at - start < localMax && isLocal(text.charCodeAt(start - 1))) start -= 1;
       let end = at + 1;
       let dot = -1;
       while (end < text.length && end - at <= 190 && isDomain(text.charCodeAt(end))) {
@@ -37,7 +39,11 @@ const emailPattern: Pattern = {
       if (start < at && dot > at + 1 && end - dot > 2) add(start, end);
     }
   },
-  open: (text) => backOver(text, (code) => isLocal(code) || code === 64, tailMax),
+  open(text) {
+    const start = backOver(text, (code) => isLocal(code) || code === 64, tailMax);
+    const at = text.slice(start).lastIndexOf('@');
+    return Math.max(start, (at === -1 ? text.length : start + at) - localMax);
+  },
   holdMax: tailMax,
   lengthMin: 6,
 };
@@ -182,13 +188,31 @@ const apiKeyPattern: Pattern = {
   find(text, add) {
     eachMatch(apiKey, text, (match, index) => add(index, index + match.length));
   },
-  open: (text) => backOver(text, isToken, apiKeyMax),
+  // Only where the form of one begins: languages without spaces, and long words, have no other place at which a stream could go on.
+  open(text) {
+    for (let start = backOver(text, isKeyPart, apiKeyMax); start < text.length; start += 1) {
+      if (start > 0 && isWordPart(text.charCodeAt(start - 1))) continue;
+      const head = text.slice(start, start + apiKeyBeginMax);
+      if (apiKeyBegins.some((begin) => head.startsWith(begin) || begin.startsWith(head))) return start;
+    }
+    return text.length;
+  },
   holdMax: apiKeyMax,
   lengthMin: 20,
 };
 
-function isToken(code: number): boolean {
-  return isLocal(code) || code === 43 || code === 47 || code === 61;
+/** With what the alternatives of `apiKey` begin. */
+const apiKeyBegins = (
+  'sk- sk_ pk_ rk_ gho_ ghp_ ghs_ ghu_ ghr_ github_pat_ glpat- xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- AKIA ASIA AIza npm_ hf_ SG. whsec_ ' +
+  'eyJ'
+).split(' ');
+const apiKeyBeginMax = 11;
+
+function isWordPart(code: number): boolean {
+  return code === 95 || (code < 128 && isAlphanumeric(code));
+}
+function isKeyPart(code: number): boolean {
+  return isWordPart(code) || code === 45 || code === 46 || code === 43 || code === 47 || code === 61;
 }
 
 const privateKeyPattern: Pattern = {
@@ -238,7 +262,8 @@ export function createPatternEngine(kinds: readonly GuardKind[]): GuardEngine {
       return findings;
     },
     openAt(text) {
-      let open = text.length;
+      let open = hasBlocks ? openBlock(text) : text.length;
+      if (open === 0) return 0;
       for (const [, { open: pattern, openEnd, holdMax }] of own) {
         if (openEnd?.test(text.slice(-1)) === false) continue;
         if (typeof pattern === 'function') {
@@ -249,7 +274,7 @@ export function createPatternEngine(kinds: readonly GuardKind[]): GuardEngine {
         const at = text.slice(from).search(pattern);
         if (at !== -1) open = Math.min(open, from + at);
       }
-      return hasBlocks ? Math.min(open, openBlock(text)) : open;
+      return open;
     },
   };
 }

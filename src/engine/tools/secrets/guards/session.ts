@@ -1,19 +1,24 @@
-import { type Guard, isGuarding, type MaskedKind } from '../../../../entities/agents/guard.ts';
+import { type Guard, type GuardKind, type GuardPattern, isGuarding, type MaskedKind } from '../../../../entities/agents/guard.ts';
 import { createMask, type RunMask, type TextStream } from '../masking.ts';
-import { createOwnEngine, createValueEngine } from './own-patterns.ts';
+import { createOwnEngine, createValueEngine, type OwnPattern } from './own-patterns.ts';
 import { createPatternEngine } from './patterns.ts';
 import type { Finding, GuardEngine } from './port.ts';
 
 /** What a guard does in a run, of those that hold for it. */
-export type RunGuard = Pick<Guard, 'kinds' | 'patterns' | 'putsBack' | 'modelId'>;
+export interface RunGuard extends Pick<Guard, 'kinds' | 'putsBack' | 'modelId'> {
+  readonly patterns: readonly OwnPattern[];
+}
 
 /** The guards of an organization and of an agent together: what one of them masks is masked, and values come back where both say so. */
-export function joinGuards(guards: readonly (Guard | undefined)[]): RunGuard | undefined {
+export function joinGuards(
+  guards: readonly (Guard | undefined)[],
+  toOwn: (pattern: GuardPattern) => OwnPattern,
+): RunGuard | undefined {
   const own = guards.filter((guard) => guard !== undefined && isGuarding(guard)) as readonly Guard[];
   if (own.length === 0) return undefined;
   return {
     kinds: [...new Set(own.flatMap(({ kinds }) => kinds))],
-    patterns: own.flatMap(({ patterns }) => patterns),
+    patterns: own.flatMap(({ patterns }) => patterns.map(toOwn)),
     putsBack: own.every(({ putsBack }) => putsBack),
     modelId: own.find(({ modelId }) => modelId !== null)?.modelId ?? null,
   };
@@ -30,7 +35,9 @@ const openPlaceholder = /\[[A-Z0-9_]{0,48}$/;
 export class GuardSession {
   readonly guard: RunGuard;
   readonly #note: (kind: MaskedKind) => void;
-  readonly #engines: GuardEngine[];
+  readonly #engines: GuardEngine[] = [];
+  readonly #kinds = new Set<GuardKind>();
+  readonly #patterns = new Set<OwnPattern>();
   readonly #placeholders = new Map<string, string>();
   readonly #values = new Map<string, string>();
   readonly #counts = new Map<string, number>();
@@ -39,12 +46,15 @@ export class GuardSession {
   constructor(guard: RunGuard, note: (kind: MaskedKind) => void) {
     this.guard = guard;
     this.#note = note;
-    this.#engines = enginesOf(guard);
+    this.extend(guard);
   }
 
-  /** Masks what another guard finds as well. */
-  extend(guard: RunGuard): void {
-    this.#engines.push(...enginesOf(guard));
+  /** Masks what another guard finds as well: often that of the same organization, once more for each run that this one starts. */
+  extend({ kinds, patterns }: RunGuard): void {
+    const newKinds = kinds.filter((kind) => isAdded(this.#kinds, kind));
+    const newPatterns = patterns.filter((each) => isAdded(this.#patterns, each));
+    if (newKinds.length > 0) this.#engines.push(createPatternEngine(newKinds));
+    if (newPatterns.length > 0) this.#engines.push(createOwnEngine(newPatterns));
   }
 
   /** Values that a model has named. */
@@ -72,10 +82,11 @@ export class GuardSession {
   restoring(asJson: boolean): TextStream {
     return new GuardStream({
       change: (text) => this.restore(text, asJson),
-      openAt: (text) => {
+      begin: (text) => {
         const from = Math.max(0, text.length - placeholderMax);
         const at = text.slice(from).search(openPlaceholder);
-        return at === -1 ? text.length : from + at;
+        const open = at === -1 ? text.length : from + at;
+        return { changed: this.restore(text.slice(0, open), asJson), open };
       },
     });
   }
@@ -83,21 +94,25 @@ export class GuardSession {
   #masking(): StreamRule {
     return {
       change: this.mask,
-      openAt: (text) => {
-        const open = this.#engines.reduce((least, engine) => Math.min(least, engine.openAt(text)), text.length);
-        if (open === 0) return 0;
+      begin: (text) => {
+        const firstOpen = this.#engines.reduce((least, engine) => Math.min(least, engine.openAt(text)), text.length);
+        if (firstOpen === 0) return { changed: '', open: 0 };
+        const findings = this.#findings(text);
         // A value that goes on behind the place stays whole.
-        return this.#findings(text).reduce((least, { start, end }) => (start < least && end > least ? start : least), open);
+        const open = findings.find(({ start, end }) => start < firstOpen && end > firstOpen)?.start ?? firstOpen;
+        const wholeFindings = findings.filter(({ end }) => end <= open);
+        return { changed: this.#replace(text.slice(0, open), wholeFindings), open };
       },
     };
   }
 
+  /** In the order of the text, none within another. */
   #findings(text: string): readonly Finding[] {
     const findings = this.#engines.flatMap((engine) => engine.find(text));
     if (findings.length === 0) return findings;
     const spans = this.#values.size === 0 ? [] : [...text.matchAll(placeholder)].filter(([name]) => this.#values.has(name));
     const isFree = ({ start, end }: Finding) => !spans.some(({ index, 0: name }) => start < index + name.length && end > index);
-    return findings.filter(isFree).toSorted((left, right) => left.start - right.start || right.end - left.end);
+    return joinOverlaps(findings.filter(isFree).toSorted((left, right) => left.start - right.start || right.end - left.end));
   }
 
   #replace(text: string, findings: readonly Finding[]): string {
@@ -105,8 +120,6 @@ export class GuardSession {
     let written = '';
     let from = 0;
     for (const finding of findings) {
-      // Of values that overlap, the first one stands for all of them.
-      if (finding.start < from) continue;
       written += text.slice(from, finding.start) + this.#nameOf(text.slice(finding.start, finding.end), finding);
       from = finding.end;
     }
@@ -128,17 +141,25 @@ export class GuardSession {
 
 const placeholderMax = 50;
 
-function enginesOf({ kinds, patterns }: RunGuard): GuardEngine[] {
-  return [
-    ...(kinds.length === 0 ? [] : [createPatternEngine(kinds)]),
-    ...(patterns.length === 0 ? [] : [createOwnEngine(patterns)]),
-  ];
+/** Values that overlap are one, named after the first of them: no part of any is left. */
+function joinOverlaps(findings: readonly Finding[]): readonly Finding[] {
+  const joined: Finding[] = [];
+  for (const finding of findings) {
+    const last = joined.at(-1);
+    if (last === undefined || finding.start >= last.end) joined.push(finding);
+    else if (finding.end > last.end) joined[joined.length - 1] = { ...last, end: finding.end };
+  }
+  return joined;
+}
+
+function isAdded<Value>(values: Set<Value>, value: Value): boolean {
+  return values.size < values.add(value).size;
 }
 
 interface StreamRule {
   change(text: string): string;
-  /** What stands behind this place may be the beginning of something: it waits. */
-  openAt(text: string): number;
+  /** Changes what may leave of a text that goes on. The rest, from `open`, may be the beginning of something: it waits. */
+  begin(text: string): { readonly changed: string; readonly open: number };
 }
 
 /** Changes a text that arrives in pieces; what may be the beginning of a value waits for the next piece. */
@@ -157,20 +178,18 @@ class GuardStream implements TextStream {
 
   feed(piece: string): string {
     const text = this.#held + piece;
-    const open = this.#rule.openAt(text);
+    const { changed, open } = this.#rule.begin(text);
     this.#held = text.slice(open);
-    return this.#change(text.slice(0, open));
+    return this.#count(changed, text.slice(0, open));
   }
 
   flush(): string {
     const rest = this.#held;
     this.#held = '';
-    return this.#change(rest);
+    return rest === '' ? rest : this.#count(this.#rule.change(rest), rest);
   }
 
-  #change(text: string): string {
-    if (text === '') return text;
-    const changed = this.#rule.change(text);
+  #count(changed: string, text: string): string {
     if (changed !== text) this.maskedCount += 1;
     return changed;
   }
