@@ -173,6 +173,7 @@ async function writeExport(deps: Deps, exportId: string, signal: AbortSignal): P
 async function fill(deps: Deps, zip: yazl.ZipFile, exportId: string, place: DataPlace, signal: AbortSignal): Promise<void> {
   const {
     blobs,
+    knowledge: { permissions },
     operations: { dataRows, dataExports },
   } = deps.storage;
   const tables = dataRows.tables(place);
@@ -181,7 +182,7 @@ async function fill(deps: Deps, zip: yazl.ZipFile, exportId: string, place: Data
   for (const table of tables) {
     signal.throwIfAborted();
     counts[table.name] = 0;
-    const lines = dataRows.lines(table, place, () => {
+    const lines = dataRows.lines(table, place, await permissions.gates.findMirrored(), () => {
       counts[table.name] = (counts[table.name] ?? 0) + 1;
     });
     const read = finished(lines);

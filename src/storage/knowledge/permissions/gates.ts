@@ -58,7 +58,7 @@ export class AccessGates {
    * Cost: where some are, three statements, and none while it is remembered.
    */
   async open(reader: Reader, dataSourceIds: readonly string[]): Promise<AccessGate | undefined> {
-    const mirrored = await this.#findMirrored();
+    const mirrored = await this.findMirrored();
     const mirroredIds = [...new Set(dataSourceIds)].filter((id) => mirrored.has(id)).sort();
     if (mirroredIds.length === 0) return undefined;
     const isAllMirrored = mirroredIds.length === new Set(dataSourceIds).size;
@@ -77,7 +77,7 @@ export class AccessGates {
 
   /** Whether any of some sources is MIRRORED. Costs no statement while this process remembers which are. */
   async areAnyMirrored(dataSourceIds: readonly string[]): Promise<boolean> {
-    const mirrored = await this.#findMirrored();
+    const mirrored = await this.findMirrored();
     return dataSourceIds.some((id) => mirrored.has(id));
   }
 
@@ -87,7 +87,8 @@ export class AccessGates {
     return mirrored !== undefined && !mirrored.has(dataSourceId);
   }
 
-  async #findMirrored(): Promise<ReadonlyMap<string, RecheckMode>> {
+  /** The MIRRORED sources of all organizations, by id. Costs no statement while this process remembers them. */
+  async findMirrored(): Promise<ReadonlyMap<string, RecheckMode>> {
     const read = this.#mirrored.find('', this.#nowMs(), async () => {
       const rows = await this.#db.prisma.dataSource.findMany({
         where: { access: { not: 'LENT' } },

@@ -80,9 +80,14 @@ export class DataRows {
     });
   }
 
-  /** Lines of JSON, without secrets. @param onRow  called for each row. */
-  lines(table: ExportedTable, place: DataPlace, onRow: () => void): Readable {
-    return Readable.from(streamLines(this.#db, table.model, place, onRow), { objectMode: false });
+  /**
+   * Lines of JSON, without secrets.
+   *
+   * @param mirroredIds  the MIRRORED sources of all organizations: an agent of another one may have answered from its own.
+   * @param onRow  called for each row.
+   */
+  lines(table: ExportedTable, place: DataPlace, mirroredIds: MirroredIds, onRow: () => void): Readable {
+    return Readable.from(streamLines(this.#db, { ...place, model: table.model, mirroredIds }, onRow), { objectMode: false });
   }
 
   attachments(table: ExportedTable, place: DataPlace): AsyncIterable<Attachment> {
@@ -147,10 +152,19 @@ function behindKey(columns: readonly string[], row: Row): object {
   );
 }
 
-async function* streamLines(db: Database, model: Model, place: DataPlace, onRow: () => void): AsyncGenerator<string> {
+type MirroredIds = Pick<ReadonlySet<string>, 'has' | 'size'>;
+interface ExportedRows extends DataPlace {
+  readonly model: Model;
+  readonly mirroredIds: MirroredIds;
+}
+
+async function* streamLines(
+  db: Database,
+  { model, mirroredIds, ...place }: ExportedRows,
+  onRow: () => void,
+): AsyncGenerator<string> {
   const rule: TableRule = tableRules[model];
   const omittedColumns = new Set([...secretColumns, ...('omit' in rule ? (rule.omit ?? []) : [])]);
-  const mirroredIds = await findMirroredIds(db);
   for await (const row of streamRows(db, model, place)) {
     onRow();
     yield jsonOfRow(mirroredIds, Object.fromEntries(Object.entries(row).filter(([column]) => !omittedColumns.has(column))));
@@ -181,21 +195,15 @@ function safeName(filename: string): string {
   return name === '' ? 'content' : name;
 }
 
-/** Of all organizations: an agent of another one may have answered from its own. */
-async function findMirroredIds({ prisma }: Database): Promise<ReadonlySet<string>> {
-  const rows = await prisma.dataSource.findMany({ where: { access: { not: 'LENT' } }, select: { id: true } });
-  return new Set(rows.map(({ id }) => id));
-}
-
 /**
  * One line of JSON with its end. Numbers that JavaScript has no exact type for are texts. Citations, and passages of searches, say nothing of the documents
  * of MIRRORED sources: what a person may open is decided when it is shown, and a file is read for years.
  */
-function jsonOfRow(mirroredIds: ReadonlySet<string>, row: Row): string {
+function jsonOfRow(mirroredIds: MirroredIds, row: Row): string {
   return `${JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : closeDocuments(mirroredIds, value)))}\n`;
 }
 
-function closeDocuments(mirroredIds: ReadonlySet<string>, value: unknown): unknown {
+function closeDocuments(mirroredIds: MirroredIds, value: unknown): unknown {
   if (mirroredIds.size === 0 || !isObject(value)) return value;
   const { documents, dataSourceId, knowledgeItemId, itemId } = value;
   // The scorer of an experiment that names documents.
