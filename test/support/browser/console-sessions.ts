@@ -78,6 +78,8 @@ async function clear({ context, page }: Session, origin: string): Promise<boolea
   // By name: without all its listeners, a page never hears that it is closed.
   for (const event of ['console', 'pageerror', 'request'] as const) page.removeAllListeners(event);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+  // On paper, nothing that can be pressed is shown.
+  await page.emulateMedia({ media: null });
   await context.setOffline(false);
   const others = context.pages().filter((each) => each !== page);
   await Promise.all(others.map((each) => each.close()));
