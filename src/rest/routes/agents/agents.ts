@@ -1,5 +1,6 @@
 import { checkAgentInput } from '../../../domain/agents/input.ts';
 import { agentShapes } from '../../../wire/agents/agents.ts';
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 /** The contract's AI: the members of every reply, by the contract's names. */
@@ -63,7 +64,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     document: `query ($scope: AgentListScope, $catalog: Boolean, $groupId: ID, $categoryId: String, $approvedByOrg: Boolean, $search: String, $limit: Int = 100, $cursor: String) {
       agents(filter: { scope: $scope, catalog: $catalog, groupId: $groupId, categoryId: $categoryId, isApprovedByOrg: $approvedByOrg, search: $search }, first: $limit, after: $cursor) {
         nodes { ${agentFields} }
-        pageInfo { hasNextPage endCursor }
+        ${pageInfo}
       }
     }`,
     ...agentShown,
@@ -76,8 +77,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
       categoryId: "Only those of this category: one of the organization's own, or the name of a public one.",
       approvedByOrg: 'Only those approved, or not approved.',
       search: 'Only those whose name or description holds this text; at most 200 characters.',
-      limit: 'How many to return. Default 100.',
-      cursor: 'The `nextCursor` of the page before.',
+      ...pageQuery,
     },
     wrap: 'data',
     page: 'cursor',

@@ -1,3 +1,4 @@
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const dataset = 'id createdAt updatedAt name description callsTools revision caseCount draftCount agentId';
@@ -18,9 +19,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     summary: 'List datasets',
     description: 'The datasets of an AI that the caller may edit, newest first.',
     document: `query ($aiId: ID!, $limit: Int = 100, $cursor: String) {
-      datasets(agentId: $aiId, first: $limit, after: $cursor) { nodes { ${dataset} } pageInfo { hasNextPage endCursor } }
+      datasets(agentId: $aiId, first: $limit, after: $cursor) { nodes { ${dataset} } ${pageInfo} }
     }`,
-    query: { limit: 'How many to return. Default 100.', cursor: 'The `nextCursor` of the page before.' },
+    query: pageQuery,
     wrap: 'data',
     page: 'cursor',
   },

@@ -1,4 +1,5 @@
 import { checkMemoryInput } from '../../../domain/conversations/memories.ts';
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const memories = '/api/v1/memories';
@@ -18,10 +19,10 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     description: 'What AIs remember of the caller, newest first. Nobody else sees it.',
     document: `query ($scope: MemoryScope, $aiId: ID, $limit: Int = 100, $cursor: String) {
       memories(scope: $scope, agentId: $aiId, first: $limit, after: $cursor) {
-        nodes { ${fields} } pageInfo { hasNextPage endCursor }
+        nodes { ${fields} } ${pageInfo}
       }
     }`,
-    query: { ...which, limit: 'How many to return. Default 100.', cursor: 'The `nextCursor` of the page before.' },
+    query: { ...which, ...pageQuery },
     wrap: 'data',
     page: 'cursor',
   },

@@ -1,4 +1,5 @@
 import { checkProjectInput } from '../../../domain/conversations/projects.ts';
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const projects = '/api/v1/projects';
@@ -16,12 +17,11 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     description: "The caller's and those shared with its groups, newest first.",
     schemas,
     document: `query ($search: String, $limit: Int = 100, $cursor: String) {
-      projects(search: $search, first: $limit, after: $cursor) { nodes { ${fields} } pageInfo { hasNextPage endCursor } }
+      projects(search: $search, first: $limit, after: $cursor) { nodes { ${fields} } ${pageInfo} }
     }`,
     query: {
       search: 'Only projects whose name holds this, in any case.',
-      limit: 'How many to return. Default 100.',
-      cursor: 'The `nextCursor` of the page before.',
+      ...pageQuery,
     },
     wrap: 'data',
     page: 'cursor',

@@ -1,3 +1,4 @@
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const prompts = '/api/v1/prompts';
@@ -16,14 +17,13 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     schemas,
     document: `query ($search: String, $onlyOwn: Boolean, $limit: Int = 100, $cursor: String) {
       prompts(search: $search, onlyOwn: $onlyOwn, first: $limit, after: $cursor) {
-        nodes { ${fields} } pageInfo { hasNextPage endCursor }
+        nodes { ${fields} } ${pageInfo}
       }
     }`,
     query: {
       search: 'Only prompts whose name or command holds this, in any case.',
       onlyOwn: "Only the caller's own. Default false.",
-      limit: 'How many to return. Default 100.',
-      cursor: 'The `nextCursor` of the page before.',
+      ...pageQuery,
     },
     wrap: 'data',
     page: 'cursor',

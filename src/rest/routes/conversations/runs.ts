@@ -1,3 +1,4 @@
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const tag = 'Runs';
@@ -21,7 +22,6 @@ const variables = `$agentId: ID, $userId: ID, $keyId: ID, $modelId: String, $sta
   $feedback: RunFeedback, $search: String`;
 const filter = `filter: { agentId: $agentId, userId: $userId, keyId: $keyId, modelId: $modelId, status: $status, kind: $kind, since: $since,
   until: $until, feedback: $feedback, search: $search }`;
-const page = { limit: 'How many to return. Default 100.', cursor: 'The `nextCursor` of the page before.' };
 
 const usage = 'usage { inputTokens outputTokens cachedTokens reasoningTokens isEstimated }';
 const passages = 'title score knowledgeItemId dataSourceId';
@@ -47,9 +47,9 @@ export const runRoutes: readonly DeclaredRoute[] = [
       'Runs of every kind and API, newest first, those that are not stored too. Administrators see all of their organization, others their own and those of AIs that they may edit. No contents.',
     tag,
     document: `query (${variables}, $limit: Int = 100, $cursor: String) {
-      runs(${filter}, first: $limit, after: $cursor) { nodes { ${runFields} } pageInfo { hasNextPage endCursor } }
+      runs(${filter}, first: $limit, after: $cursor) { nodes { ${runFields} } ${pageInfo} }
     }`,
-    query: { ...which, ...page },
+    query: { ...which, ...pageQuery },
     wrap: 'data',
     page: 'cursor',
     schemas: { Run: 'RunRow', Usage: 'RunUsage' },
@@ -78,10 +78,10 @@ export const runRoutes: readonly DeclaredRoute[] = [
     document: `query ($agentId: ID, $since: DateTime, $until: DateTime, $limit: Int = 100, $cursor: String) {
       unansweredQuestions(agentId: $agentId, since: $since, until: $until, first: $limit, after: $cursor) {
         nodes { run { id createdAt kind agentId userId chatId } question reason reasons passages { ${passages} } }
-        pageInfo { hasNextPage endCursor }
+        ${pageInfo}
       }
     }`,
-    query: { agentId: 'Of this agent; default: of all.', ...period, ...page },
+    query: { agentId: 'Of this agent; default: of all.', ...period, ...pageQuery },
     wrap: 'data',
     page: 'cursor',
     schemas: { Run: 'UnansweredRun' },

@@ -1,5 +1,6 @@
 import { connectionProviders } from '../../../entities/knowledge/connection.ts';
 import { connectionEntriesReply } from '../../../wire/connections.ts';
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const connectionFields =
@@ -90,15 +91,14 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
     document: `query ($kind: IntegrationKind, $provider: IntegrationProvider, $ofOrganization: Boolean, $limit: Int = 100, $cursor: String) {
       connections(kind: $kind, provider: $provider, ofOrganization: $ofOrganization, first: $limit, after: $cursor) {
         nodes { ${connectionFields} }
-        pageInfo { hasNextPage endCursor }
+        ${pageInfo}
       }
     }`,
     query: {
       kind: 'Only OAUTH_TOKEN, REPO_HOST_INSTALLATION or MCP_SERVER.',
       provider: `Only ${connectionProviders.slice(0, -1).join(', ')} or ${connectionProviders.at(-1)}.`,
       ofOrganization: 'Those of everybody in the organization, for its administrators.',
-      limit: 'How many to return. Default 100.',
-      cursor: 'The `nextCursor` of the page before.',
+      ...pageQuery,
     },
     wrap: 'data',
     page: 'cursor',

@@ -1,3 +1,4 @@
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const tag = 'Administration';
@@ -16,13 +17,12 @@ export const budgetRoutes: readonly DeclaredRoute[] = [
       "What the key's organization and its groups, people, keys and agents may use in a day or a month, newest first. For administrators.",
     tag,
     document: `query ($subject: BudgetSubject, $subjectId: ID, $limit: Int = 100, $cursor: String) {
-      budgets(subject: $subject, subjectId: $subjectId, first: $limit, after: $cursor) { nodes { ${budgetFields} } pageInfo { hasNextPage endCursor } }
+      budgets(subject: $subject, subjectId: $subjectId, first: $limit, after: $cursor) { nodes { ${budgetFields} } ${pageInfo} }
     }`,
     query: {
       subject: 'Only those of such subjects.',
       subjectId: 'Only those of this organization, group, person, key or agent.',
-      limit: 'How many to return. Default 100.',
-      cursor: 'The `nextCursor` of the page before.',
+      ...pageQuery,
     },
     wrap: 'data',
     page: 'cursor',

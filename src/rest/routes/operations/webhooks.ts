@@ -1,3 +1,4 @@
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const tag = 'Administration';
@@ -5,8 +6,6 @@ const path = '/api/v1/admin/webhooks';
 const one = `${path}/{webhookId}`;
 const webhookFields = 'id createdAt updatedAt url description events agentIds isEnabled disabledReason failingSince';
 const deliveryFields = 'id createdAt webhookId event body status attempts nextAttemptAt lastAnswer { at status bodyStart error }';
-const page = { limit: 'How many to return. Default 100.', cursor: 'The `nextCursor` of the page before.' };
-const pageInfo = 'pageInfo { hasNextPage endCursor }';
 
 export const webhookRoutes: readonly DeclaredRoute[] = [
   {
@@ -19,7 +18,7 @@ export const webhookRoutes: readonly DeclaredRoute[] = [
     document: `query ($limit: Int = 100, $cursor: String) {
       webhooks(first: $limit, after: $cursor) { nodes { ${webhookFields} } ${pageInfo} }
     }`,
-    query: page,
+    query: pageQuery,
     wrap: 'data',
     page: 'cursor',
   },
@@ -93,7 +92,7 @@ export const webhookRoutes: readonly DeclaredRoute[] = [
     document: `query ($webhookId: ID!, $limit: Int = 100, $cursor: String) {
       webhook(id: $webhookId) { deliveries(first: $limit, after: $cursor) { nodes { ${deliveryFields} } ${pageInfo} } }
     }`,
-    query: page,
+    query: pageQuery,
     member: 'deliveries',
     wrap: 'data',
     page: 'cursor',

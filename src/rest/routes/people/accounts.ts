@@ -1,4 +1,5 @@
 import { auditChanges } from '../../../wire/audit.ts';
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const tag = 'Administration';
@@ -6,8 +7,6 @@ const tenantFields = 'id createdAt updatedAt name';
 const organizationFields = 'id createdAt tenantId name dataUsageTokenLimit apiUsageTokenLimit';
 const userFields = 'id createdAt tenantId name email';
 const membershipFields = 'id createdAt orgId userId role';
-const page = { limit: 'How many to return. Default 100.', cursor: 'The `nextCursor` of the page before.' };
-const pageInfo = 'pageInfo { hasNextPage endCursor }';
 
 const tenants: readonly DeclaredRoute[] = [
   {
@@ -20,7 +19,7 @@ const tenants: readonly DeclaredRoute[] = [
     document: `query ($limit: Int = 100, $cursor: String) {
       tenants(first: $limit, after: $cursor) { nodes { ${tenantFields} } ${pageInfo} }
     }`,
-    query: page,
+    query: pageQuery,
     wrap: 'data',
     page: 'cursor',
   },
@@ -77,7 +76,7 @@ const organizations: readonly DeclaredRoute[] = [
     document: `query ($tenantId: ID, $limit: Int = 100, $cursor: String) {
       organizations(tenantId: $tenantId, first: $limit, after: $cursor) { nodes { ${organizationFields} } ${pageInfo} }
     }`,
-    query: { tenantId: 'Only those of this tenant.', ...page },
+    query: { tenantId: 'Only those of this tenant.', ...pageQuery },
     wrap: 'data',
     page: 'cursor',
   },
@@ -138,7 +137,7 @@ const users: readonly DeclaredRoute[] = [
     document: `query ($orgId: ID, $search: String, $limit: Int = 100, $cursor: String) {
       users(orgId: $orgId, search: $search, first: $limit, after: $cursor) { nodes { ${userFields} } ${pageInfo} }
     }`,
-    query: { orgId: 'Only members of this organization.', search: 'Text in name or e-mail, whatever the case.', ...page },
+    query: { orgId: 'Only members of this organization.', search: 'Text in name or e-mail, whatever the case.', ...pageQuery },
     wrap: 'data',
     page: 'cursor',
   },
@@ -217,7 +216,7 @@ const memberships: readonly DeclaredRoute[] = [
     document: `query ($orgId: ID, $userId: ID, $limit: Int = 100, $cursor: String) {
       memberships(orgId: $orgId, userId: $userId, first: $limit, after: $cursor) { nodes { ${membershipFields} } ${pageInfo} }
     }`,
-    query: { orgId: 'Only those of this organization.', userId: 'Only those of this user.', ...page },
+    query: { orgId: 'Only those of this organization.', userId: 'Only those of this user.', ...pageQuery },
     wrap: 'data',
     page: 'cursor',
   },
@@ -288,7 +287,7 @@ const auditLog: DeclaredRoute = {
     kind: 'Only entries of this kind: CHANGE, READ or REFUSAL.',
     from: 'Entries from this moment on.',
     to: 'Entries before this moment.',
-    ...page,
+    ...pageQuery,
   },
   wrap: 'data',
   page: 'cursor',

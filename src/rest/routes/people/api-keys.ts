@@ -1,4 +1,5 @@
 import { createdSecret } from '../../../wire/people.ts';
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const keyFields =
@@ -33,15 +34,14 @@ export const apiKeyRoutes: readonly DeclaredRoute[] = [
     document: `query ($orgId: ID, $userId: ID, $limit: Int = 100, $cursor: String) {
       apiKeys(orgId: $orgId, userId: $userId, first: $limit, after: $cursor) {
         nodes { ${keyFields} }
-        pageInfo { hasNextPage endCursor }
+        ${pageInfo}
       }
     }`,
     blankNull,
     query: {
       orgId: 'The organization; naming one shows administrators the keys of everybody in it.',
       userId: 'Only the keys of this user.',
-      limit: 'How many to return. Default 100.',
-      cursor: 'The `nextCursor` of the page before.',
+      ...pageQuery,
     },
     wrap: 'data',
     page: 'cursor',

@@ -1,3 +1,4 @@
+import { pageInfo, pageQuery } from '../../paging.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const tag = 'Administration';
@@ -12,12 +13,11 @@ export const invitationRoutes: readonly DeclaredRoute[] = [
     description: "Those within the key's administration, newest first, until a month after their end.",
     tag,
     document: `query ($orgId: ID, $limit: Int = 100, $cursor: String) {
-      invitations(orgId: $orgId, first: $limit, after: $cursor) { nodes { ${fields} } pageInfo { hasNextPage endCursor } }
+      invitations(orgId: $orgId, first: $limit, after: $cursor) { nodes { ${fields} } ${pageInfo} }
     }`,
     query: {
       orgId: 'Only those of this organization.',
-      limit: 'How many to return. Default 100.',
-      cursor: 'The `nextCursor` of the page before.',
+      ...pageQuery,
     },
     wrap: 'data',
     page: 'cursor',

@@ -1,3 +1,4 @@
+import { pageInfo, pageQuery } from '../../../paging.ts';
 import type { DeclaredRoute } from '../../../route.ts';
 
 const results = 'results { chatId error { code message } }';
@@ -13,10 +14,10 @@ export const chatBinRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     document: `query ($limit: Int = 100, $cursor: String) {
       binnedChats(first: $limit, after: $cursor) {
-        nodes { chatId name createdAt updatedAt deletedAt expiresAt } pageInfo { hasNextPage endCursor }
+        nodes { chatId name createdAt updatedAt deletedAt expiresAt } ${pageInfo}
       }
     }`,
-    query: { limit: 'How many to return. Default 100.', cursor: 'The `nextCursor` of the page before.' },
+    query: pageQuery,
     wrap: 'data',
     page: 'cursor',
   },

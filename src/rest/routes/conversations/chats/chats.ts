@@ -1,5 +1,6 @@
 import { openChatExport } from '../../../../domain/conversations/chats/changes.ts';
 import { chatEventEncoder, chatMessageReply, messageParts, pinPosition } from '../../../../wire/chats.ts';
+import { pageInfo, pageQuery } from '../../../paging.ts';
 import type { DeclaredRoute } from '../../../route.ts';
 
 const chatFields = 'id createdAt updatedAt name userId pinPosition ai: shownAgent { id name src description userId userName }';
@@ -26,10 +27,6 @@ const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningToke
 
 const exportFormat = (format: unknown) => (format === 'json' ? 'json' : 'markdown');
 
-const listQuery = {
-  limit: 'How many to return. Default 100.',
-  cursor: 'The `nextCursor` of the page before.',
-};
 const toolExample = {
   type: 'function',
   function: {
@@ -78,9 +75,9 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     shapes: chatShapes,
     blankNull: blankName,
     document: `query ($aiId: ID!, $limit: Int = 100, $cursor: String) {
-      chats(agentId: $aiId, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
+      chats(agentId: $aiId, first: $limit, after: $cursor) { nodes { ${chatFields} } ${pageInfo} }
     }`,
-    query: listQuery,
+    query: pageQuery,
     wrap: 'data',
     page: 'cursor',
   },
@@ -110,14 +107,14 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     shapes: chatShapes,
     blankNull: blankName,
     document: `query ($search: String, $archive: ArchiveChoice, $tag: String, $projectId: ID, $limit: Int = 100, $cursor: String) {
-      chats(search: $search, archive: $archive, tag: $tag, projectId: $projectId, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
+      chats(search: $search, archive: $archive, tag: $tag, projectId: $projectId, first: $limit, after: $cursor) { nodes { ${chatFields} } ${pageInfo} }
     }`,
     query: {
       search: 'Only chats whose name or messages hold this, in any case.',
       archive: 'Whether archived chats are listed: `without`, `only` or `with` them. Default `without`.',
       tag: 'Only chats with this tag.',
       projectId: 'Only chats in this project.',
-      ...listQuery,
+      ...pageQuery,
     },
     wrap: 'data',
     page: 'cursor',
@@ -147,9 +144,9 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     shapes: messageShapes,
     document: `query ($chatId: ID!, $limit: Int = 100, $cursor: String) {
-      chatMessages(chatId: $chatId, first: $limit, after: $cursor) { nodes { ${shownMessageFields} } pageInfo { hasNextPage endCursor } }
+      chatMessages(chatId: $chatId, first: $limit, after: $cursor) { nodes { ${shownMessageFields} } ${pageInfo} }
     }`,
-    query: listQuery,
+    query: pageQuery,
     wrap: 'data',
     page: 'cursor',
     omitNull: hiddenNulls,

@@ -1,3 +1,4 @@
+import { pageInfo, pageQuery } from '../../../paging.ts';
 import type { DeclaredRoute } from '../../../route.ts';
 
 const imports = '/api/v1/chat-imports';
@@ -23,9 +24,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     summary: 'List imports of chats',
     description: "The caller's, newest first; of those that have ended, the newest hundred.",
     document: `query ($limit: Int = 100, $cursor: String) {
-      chatImports(first: $limit, after: $cursor) { nodes { ${fields} } pageInfo { hasNextPage endCursor } }
+      chatImports(first: $limit, after: $cursor) { nodes { ${fields} } ${pageInfo} }
     }`,
-    query: { limit: 'How many to return. Default 100.', cursor: 'The `nextCursor` of the page before.' },
+    query: pageQuery,
     wrap: 'data',
     page: 'cursor',
   },

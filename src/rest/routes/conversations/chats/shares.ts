@@ -1,3 +1,4 @@
+import { pageInfo, pageQuery } from '../../../paging.ts';
 import type { DeclaredRoute } from '../../../route.ts';
 
 const shares = '/api/v1/chat-shares';
@@ -27,14 +28,13 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     schemas,
     document: `query ($chatId: ID, $ofOrganization: Boolean, $limit: Int = 100, $cursor: String) {
       chatShares(chatId: $chatId, ofOrganization: $ofOrganization, first: $limit, after: $cursor) {
-        nodes { ${fields} } pageInfo { hasNextPage endCursor }
+        nodes { ${fields} } ${pageInfo}
       }
     }`,
     query: {
       chatId: 'Only links to this chat.',
       ofOrganization: "Those of everybody in the caller's organization, for administrators. Default false.",
-      limit: 'How many to return. Default 100.',
-      cursor: 'The `nextCursor` of the page before.',
+      ...pageQuery,
     },
     wrap: 'data',
     page: 'cursor',
