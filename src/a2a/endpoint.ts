@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import { keyEnded, watchRevocation } from '../domain/people/api-keys.ts';
@@ -11,8 +10,9 @@ import { errorHeaders, type MadeError, showError } from '../http/errors.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { countRequest } from '../http/reply/rate-headers.ts';
-import { jsonType, securityHeaders, sendBody, sendEmpty, sendJson } from '../http/reply/reply.ts';
+import { headersWithCaching, jsonType, sendBody, sendEmpty, sendJson } from '../http/reply/reply.ts';
 import type { SseStreams } from '../http/reply/sse.ts';
+import { makeTag, sendUnchanged } from '../http/reply/static.ts';
 import { isObject } from '../lib/json/json.ts';
 import { httpStatus, TaskError, toRpcError } from '../wire/a2a/errors.ts';
 import { isMethod, type MethodName, methodParams, protocolVersion } from '../wire/a2a/params.ts';
@@ -66,21 +66,10 @@ class Endpoint {
       ? await toCard(deps, await findPublicAgent(deps, agentId), false)
       : await extendedCard(await this.#context(req, res), agentId);
     const text = JSON.stringify(card);
-    const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
-    const caching = [
-      'cache-control',
-      `${isOpen ? 'public' : 'private'}, max-age=${cardAge}`,
-      'etag',
-      etag,
-      'vary',
-      'authorization',
-    ];
-    const safe = securityHeaders.filter(
-      (name, index) => name !== 'cache-control' && securityHeaders[index - 1] !== 'cache-control',
-    );
-    const headers = ['x-request-id', findRequestId(req), ...safe, ...caching];
-    if (req.headers['if-none-match'] === etag) sendBody(res, 304, headers, '');
-    else sendBody(res, 200, ['content-type', jsonType, ...headers], text);
+    const etag = makeTag(text);
+    const safe = headersWithCaching(`${isOpen ? 'public' : 'private'}, max-age=${cardAge}`);
+    const headers = ['x-request-id', findRequestId(req), ...safe, 'etag', etag, 'vary', 'authorization'];
+    if (!sendUnchanged(req, res, etag, headers)) sendBody(res, 200, ['content-type', jsonType, ...headers], text);
   };
 
   readonly call: RequestHandler = async (req, res) => {

@@ -11,7 +11,7 @@ import { findRequestId } from '../http/context.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { pageHeaders } from '../http/page/page.ts';
-import { sendJson } from '../http/reply/reply.ts';
+import { headersWithCaching, jsonType, sendBody } from '../http/reply/reply.ts';
 import { type ConsentPage, createConsent } from './consent.ts';
 import { oauthPaths, resourceMetadata, serverMetadata } from './metadata.ts';
 import { createVisitors, sendToSignIn, type Visitors } from './visitors.ts';
@@ -24,7 +24,13 @@ export interface OauthParts {
 }
 
 /** Everybody may read them, and they change with the settings only. */
-const metadataHeaders = ['access-control-allow-origin', '*', 'cache-control', 'public, max-age=300'];
+const metadataHeaders = [
+  'content-type',
+  jsonType,
+  'access-control-allow-origin',
+  '*',
+  ...headersWithCaching('public, max-age=300'),
+];
 const addressLengthMax = 8_000;
 
 /**
@@ -116,7 +122,7 @@ function createGate(visitors: Visitors): (req: Request, res: Response) => Promis
 }
 
 function sendMetadata(make: (req: Request) => object): RequestHandler {
-  return (req, res) => sendJson(res, 200, JSON.stringify(make(req)), findRequestId(req), metadataHeaders);
+  return (req, res) => sendBody(res, 200, [...metadataHeaders, 'x-request-id', findRequestId(req)], JSON.stringify(make(req)));
 }
 
 function mark(req: IncomingMessage, res: ServerResponse): void {

@@ -15,6 +15,11 @@ export const securityHeaders = [
   'no-referrer',
 ] as const;
 
+/** The same with another rule for caches, as the header `Cache-Control` has it. */
+export function headersWithCaching(rule: string): readonly string[] {
+  return securityHeaders.map((text) => (text === 'no-store' ? rule : text));
+}
+
 export const jsonType = 'application/json; charset=utf-8';
 
 /**

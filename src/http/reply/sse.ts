@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { rateHeaders } from './rate-headers.ts';
-import { securityHeaders } from './reply.ts';
+import { headersWithCaching } from './reply.ts';
 
 export interface SseLimits {
   readonly heartbeatMs: number;
@@ -195,5 +195,5 @@ const streamHeaders: readonly string[] = [
   'text/event-stream; charset=utf-8',
   'x-accel-buffering',
   'no',
-  ...securityHeaders.map((text) => (text === 'no-store' ? 'no-cache, no-transform' : text)),
+  ...headersWithCaching('no-cache, no-transform'),
 ];

@@ -61,12 +61,7 @@ export class StaticContent {
       'etag',
       etag,
     ];
-    if (hasTag(req.headers['if-none-match'], etag)) {
-      if (res.headersSent || res.destroyed) return;
-      res.writeHead(304, headers);
-      res.end();
-      return;
-    }
+    if (sendUnchanged(req, res, etag, headers)) return;
     if (takesGzip(req.headers['accept-encoding'])) sendBody(res, 200, [...headers, 'content-encoding', 'gzip'], gzippedBytes);
     else sendBody(res, 200, headers, await decompress(gzippedBytes));
   }
@@ -75,12 +70,24 @@ export class StaticContent {
     try {
       const gzippedBytes = await compress(await this.#make());
       // Weak: the compressed and the plain bytes have the same tag.
-      return { gzipped: gzippedBytes, etag: `W/"${createHash('sha256').update(gzippedBytes).digest('base64url').slice(0, 22)}"` };
+      return { gzipped: gzippedBytes, etag: `W/${makeTag(gzippedBytes)}` };
     } catch (error) {
       this.#compressed = undefined;
       throw error;
     }
   }
+}
+
+/** A tag of content, for `ETag`. */
+export function makeTag(content: string | Buffer): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+}
+
+/** Sends 304 to a reader who has what the tag names. @returns whether it is answered with that. */
+export function sendUnchanged(req: IncomingMessage, res: ServerResponse, etag: string, headers: readonly string[]): boolean {
+  if (!hasTag(req.headers['if-none-match'], etag)) return false;
+  if (!res.headersSent && !res.destroyed) res.writeHead(304, [...headers]).end();
+  return true;
 }
 
 /** Whether a header `If-None-Match` names the tag. */

@@ -134,7 +134,9 @@ describe('who has no token', () => {
       });
       expect((await callMcp('y'.repeat(43), path)).headers.get('www-authenticate')).toContain('error="invalid_token"');
     }
-    const metadata = await (await fetch(`${service.url}/.well-known/oauth-authorization-server`)).json();
+    const reply = await fetch(`${service.url}/.well-known/oauth-authorization-server`);
+    expect(reply.headers.get('cache-control')).toBe('public, max-age=300');
+    const metadata = await reply.json();
     expect(metadata).toMatchObject({
       issuer: service.url,
       code_challenge_methods_supported: ['S256'],
