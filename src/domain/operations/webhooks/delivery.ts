@@ -4,7 +4,7 @@ import { retryDelaysMs } from '../../../entities/operations/webhook.ts';
 import { signedPost } from '../../../lib/standard-webhooks.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { Attempt, DeliveryDemand, DueDelivery, SealedWebhook } from '../../../storage/operations/webhooks/webhooks.ts';
-import { notificationPost } from '../../conversations/tasks/notification-post.ts';
+import { notificationPost } from '../../conversations/tasks/notifications.ts';
 import type { Deps } from '../../deps.ts';
 import { toSecretPlace } from './webhooks.ts';
 
