@@ -121,6 +121,18 @@ it('asks its model for names, and asks nothing where that does not answer', asyn
   expect(upstream.requests).toHaveLength(1);
 });
 
+it('ends a message of a chat and a background response where the model of its guard does not answer', async () => {
+  await boss.graphql(setOwn, { input: { modelId } });
+  const chat = await make.chat({ owner: boss, agentId });
+  upstream.next({ text: 'no list' }, { text: 'no list' });
+  const reply = await boss.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'I am Ann Lee' });
+  expect(JSON.stringify(reply.body)).toContain('did not answer');
+  const { body } = await boss.post('/api/v2/responses', { model: agentId, input: 'I am Ann Lee', background: true });
+  const shown = () => boss.get(`/api/v2/responses/${body.id}`).then((got) => got.body.status);
+  await expect.poll(shown, { timeout: 10_000 }).toBe('failed');
+  expect(upstream.requests).toHaveLength(2);
+});
+
 it('names what is wrong with a guard, and is off where all is empty', async () => {
   const faultsOf = async (guard: object) => {
     const { errors } = await boss.graphql(setAgent, { agentId, input: guard });

@@ -29,6 +29,7 @@ import type { UsageLedger } from '../../usage/ledger.ts';
 import type { UsageLimits } from '../../usage/limits.ts';
 import type { RunTimings } from '../../usage/timings.ts';
 import type { TokenAllowance } from '../../usage/token-allowance.ts';
+import { findPersonal } from '../model/guard-model.ts';
 import type { RunRecorder } from '../record/recorder.ts';
 import type { RunControl, RunHold } from './control.ts';
 
@@ -70,6 +71,12 @@ export interface LoopDeps {
   readonly guards?: Guards;
   /** Of the run, and of the run that started it; absent: nothing is masked. */
   readonly guard?: GuardSession;
+  /**
+   * Has the model of the guard find names and addresses in what users say, which are masked from then on; absent: the guard has no model.
+   *
+   * @throws DomainError UPSTREAM_ERROR; see findPersonal.
+   */
+  readonly maskPersonal?: (messages: readonly ModelMessage[], charge: Charge, signal: AbortSignal) => Promise<void>;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
   readonly timings?: RunTimings;
@@ -90,13 +97,17 @@ export function withMask(deps: LoopDeps, secrets: LoopStart['secrets']): LoopDep
  * together with it.
  */
 export function withGuard(deps: LoopDeps, guard: RunGuard, charge: Charge): LoopDeps {
-  if (deps.guard !== undefined) {
-    deps.guard.extend(guard);
-    return deps;
-  }
-  const session = new GuardSession(guard, (kind) => deps.guards?.note(charge, kind));
-  const guardedDeps = { ...deps, guard: session, models: guardModels(deps.models, session) };
-  const mask = guard.putsBack ? deps.mask : joinMasks(deps.mask, session.outMask());
+  const { modelId } = guard;
+  if (deps.guard !== undefined) deps.guard.extend(guard);
+  const session = deps.guard ?? new GuardSession(guard, (kind) => deps.guards?.note(charge, kind));
+  const models = deps.guard === undefined ? guardModels(deps.models, session) : deps.models;
+  const maskPersonal: LoopDeps['maskPersonal'] = async (messages, payer, signal) =>
+    session.addValues(modelId === null ? [] : await findPersonal(modelId, messages, deps, payer, signal));
+  const asks = modelId !== null && deps.maskPersonal === undefined;
+  const guardedDeps = { ...deps, guard: session, models, ...(asks ? { maskPersonal } : {}) };
+  // Where the run that started this one has no values put back, its mask is there already.
+  const isMasked = deps.guard?.guard.putsBack === false;
+  const mask = guard.putsBack || isMasked ? deps.mask : joinMasks(deps.mask, session.outMask());
   return mask === undefined ? guardedDeps : { ...guardedDeps, mask };
 }
 

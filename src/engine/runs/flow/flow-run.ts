@@ -66,6 +66,7 @@ class FlowRun {
       if (isEager) yield run.output.take();
       try {
         signal.throwIfAborted();
+        await run.deps.maskPersonal?.(run.plan.messages, run.plan.charge, signal);
         if (run.tools.mustOpen) await run.openTools(signal);
         for (const [place, step] of this.#flow.steps.entries()) {
           if (this.#done.has(place)) continue;

@@ -15,7 +15,6 @@ import { asStored, buildHistory } from '../events/history.ts';
 import { saidIn, toContext } from '../events/transcript.ts';
 import { runFlow } from '../flow/flow-run.ts';
 import { type AnswerGate, createGate } from '../model/gate.ts';
-import { findPersonal } from '../model/guard-model.ts';
 import { bookCall, ModelCall } from '../model/model-call.ts';
 import { makeRequest } from '../model/model-request.ts';
 import { findPassages } from '../model/passages.ts';
@@ -35,28 +34,30 @@ export function runLoop(
   signal: AbortSignal,
 ): AsyncGenerator<readonly RunEvent[]> {
   const guard = deps.guards?.find(plan.charge);
-  return guard === undefined ? beginRun(plan, start, deps, signal) : guardedEvents(guard, plan, start, deps, signal);
+  return guard instanceof Promise ? guardedEvents(guard, plan, start, deps, signal) : beginRun(guard, plan, start, deps, signal);
 }
 
-function beginRun(plan: RunPlan, start: LoopStart, deps: LoopDeps, signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
-  const run = new OpenRun(plan, start, withMask(deps, start.secrets), runLoop);
-  return plan.flow === undefined ? new Run(run).events(signal) : runFlow(run, plan.flow, signal);
-}
-
-/** Only where there is a guard, or where that is not known in memory: a further generator costs time for each read of a stream. */
-async function* guardedEvents(
-  finding: RunGuard | Promise<RunGuard | undefined>,
+function beginRun(
+  guard: RunGuard | undefined,
   plan: RunPlan,
   start: LoopStart,
   deps: LoopDeps,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RunEvent[]> {
-  const guard = await finding;
-  if (guard === undefined) return yield* beginRun(plan, start, deps, signal);
-  const guardedDeps = withGuard(deps, guard, plan.charge);
-  if (guard.modelId !== null)
-    guardedDeps.guard?.addValues(await findPersonal(guard.modelId, plan.messages, deps, plan.charge, signal));
-  yield* beginRun(plan, start, guardedDeps, signal);
+  const guardedDeps = guard === undefined ? deps : withGuard(deps, guard, plan.charge);
+  const run = new OpenRun(plan, start, withMask(guardedDeps, start.secrets), runLoop);
+  return plan.flow === undefined ? new Run(run).events(signal) : runFlow(run, plan.flow, signal);
+}
+
+/** Only where it is not known in memory whether there is a guard: a further generator costs time for each read of a stream. */
+async function* guardedEvents(
+  guard: Promise<RunGuard | undefined>,
+  plan: RunPlan,
+  start: LoopStart,
+  deps: LoopDeps,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RunEvent[]> {
+  yield* beginRun(await guard, plan, start, deps, signal);
 }
 
 /** One model call, with the tool calls it asks for. */
@@ -158,15 +159,17 @@ class Run {
   }
 
   get #needsPreparation(): boolean {
-    const { plan, start, tools } = this.#run;
-    return tools.mustOpen || plan.knowledge !== undefined || start.continues !== undefined;
+    const { plan, start, tools, deps } = this.#run;
+    const { continues } = start;
+    return tools.mustOpen || plan.knowledge !== undefined || continues !== undefined || deps.maskPersonal !== undefined;
   }
 
-  /** Before the first round: loads the agent's tools, makes an interrupted tool call again, finds the passages. */
+  /** Before the first round: asks the model of the guard, loads the agent's tools, makes an interrupted tool call again, finds the passages. */
   async *#prepare(signal: AbortSignal): AsyncGenerator<readonly RunEvent[], void> {
     const run = this.#run;
     const { plan, calls, callAgain, citable, output } = run;
     const { continues, runId } = run.start;
+    await run.deps.maskPersonal?.(plan.messages, plan.charge, signal);
     if (run.tools.mustOpen) yield* this.#openTools(signal);
     const answers = callAgain === undefined ? [] : yield* calls.again(callAgain, signal);
     if (continues !== undefined) this.#awaitsClient = this.#hasClientCalls();
@@ -300,7 +303,10 @@ class Run {
     const takenSteers = await control.take();
     // One event for each time: a process that takes the run over counts them to know what was taken.
     for (const messages of takenSteers) this.#run.output.emit({ type: 'parley.input', messages });
-    return this.#run.withImages(buildHistory(takenSteers.flat().map(asStored), undefined), this.#messages, signal);
+    const { deps, plan } = this.#run;
+    const addedMessages = buildHistory(takenSteers.flat().map(asStored), undefined);
+    await deps.maskPersonal?.(addedMessages, plan.charge, signal);
+    return this.#run.withImages(addedMessages, this.#messages, signal);
   }
 
   #hasClientCalls(): boolean {
