@@ -13,15 +13,15 @@ export interface Following<T> {
   readonly first: T;
   /** Undefined when it is gone, or the caller may not see it any more. */
   readonly read: () => Promise<T | undefined>;
-  /** What is compared to see a change. */
-  readonly stateOf: (thing: T) => unknown;
+  /** What is compared to see a change. Default: the thing itself. */
+  readonly readState?: (thing: T) => unknown;
   /** Whether nothing more changes. */
   readonly isOver?: (thing: T) => boolean;
 }
 
 /** Yields a thing now and after its changes, at most five times a second, until it is over, gone or hidden from the caller, or the signal fires. */
 export async function* followChanges<T>(deps: Deps, following: Following<T>, signal: AbortSignal): AsyncGenerator<T, void, void> {
-  const { topic, id, first, read, stateOf, isOver = () => false } = following;
+  const { topic, id, first, read, readState = (thing: T): unknown => thing, isOver = () => false } = following;
   const { signals } = deps.storage;
   let wake = () => {};
   let isChanged = true;
@@ -38,13 +38,13 @@ export async function* followChanges<T>(deps: Deps, following: Following<T>, sig
   const recheck = setInterval(() => wake(), recheckMs);
   signal.addEventListener('abort', change);
   try {
-    let lastJson = JSON.stringify(await stateOf(first));
+    let lastJson = JSON.stringify(await readState(first));
     yield first;
     for (let last = first; !isOver(last) && !signal.aborted; ) {
       isChanged = false;
       const thing = await read();
       if (thing === undefined) return;
-      const json = JSON.stringify(await stateOf(thing));
+      const json = JSON.stringify(await readState(thing));
       if (json !== lastJson) yield thing;
       [last, lastJson] = [thing, json];
       if (isOver(last)) return;

@@ -24,7 +24,7 @@ export async function watchDataSource(
     {
       ...{ topic: 'data-source-changed', id: first.id, first },
       read: () => deps.storage.knowledge.sources.find(first.id, visibleDataSources(caller)),
-      stateOf: async (source) => [source, await findPermissionReadings(deps, caller, [source])],
+      readState: async (source) => [source, await findPermissionReadings(deps, caller, [source])],
     },
     signal,
   );

@@ -58,7 +58,7 @@ export async function getBudgets(deps: Deps, caller: Caller, ids: readonly strin
   const seesAll = isAdministrator(caller, caller.orgId) && caller.scopes.has('ADMIN:READ');
   if (matches.length === 0 || seesAll) return matches;
   const own = new Set((await listOwnBudgets(deps, caller)).map(({ id }) => id));
-  const ownKeyIds = await budgets.keysOf(
+  const ownKeyIds = await budgets.findKeyIds(
     caller,
     matches.map(({ subjectId }) => subjectId),
   );
@@ -89,7 +89,7 @@ export async function setBudget(deps: Deps, caller: Caller, input: SetBudgetInpu
   const place = { orgId, subjectId, period, unit };
   const amount = unit === 'MONEY' ? Math.round(input.limit * moneyUnits) : input.limit;
   return deps.audit.change(caller, async () => {
-    const before = await budgets.findOf(place);
+    const before = await budgets.findAt(place);
     if (before === undefined && (await budgets.count(orgId)) >= budgetsMax)
       throw new DomainError('CONFLICT', `An organization has at most ${budgetsMax} budgets: delete one first`);
     const allowsUnpricedModels = input.allowsUnpricedModels ?? before?.allowsUnpricedModels ?? false;

@@ -19,11 +19,7 @@ export async function watchExperiment(
 ): Promise<AsyncGenerator<Experiment, void, void>> {
   const first = await getExperiment(deps, caller, id);
   const read = () => findAgain(deps, caller, first.id);
-  return followChanges(
-    deps,
-    { topic: 'experiment-changed', id: first.id, first, read, stateOf: (experiment) => experiment, isOver },
-    signal,
-  );
+  return followChanges(deps, { topic: 'experiment-changed', id: first.id, first, read, isOver }, signal);
 }
 
 function isOver({ endedAt, summary }: Experiment): boolean {

@@ -140,7 +140,7 @@ const AgentDraftChangeType = builder.objectRef<DraftChange>('AgentDraftChange').
   }),
 });
 
-const changesOfDraft = batched((ids: readonly string[], { deps, caller }, after: number) =>
+const loadDraftChanges = batched((ids: readonly string[], { deps, caller }, after: number) =>
   listDraftChanges(deps, caller, ids, after),
 );
 
@@ -161,7 +161,7 @@ const AgentDraftType = builder.objectRef<AgentVersioning & { readonly id: string
           description: 'The revision that the caller saw. Null: 0, so all that are remembered.',
         }),
       },
-      resolve: async ({ id }, { after }, context) => [...(await changesOfDraft(context, id, after ?? 0))],
+      resolve: async ({ id }, { after }, context) => [...(await loadDraftChanges(context, id, after ?? 0))],
     }),
   }),
 });

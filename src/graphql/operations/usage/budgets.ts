@@ -39,9 +39,9 @@ const BudgetUnitType = createEnum('BudgetUnit', 'What a budget counts.', budgetU
   MONEY: 'What calls cost by the prices of their models, in the currency of COST_CURRENCY.',
 });
 
-const stateOf = batched((budgets: readonly Budget[], { deps }) => loadBudgetStates(deps, budgets));
+const loadState = batched((budgets: readonly Budget[], { deps }) => loadBudgetStates(deps, budgets));
 /** As the API shows an amount: money as a decimal number. */
-const shown = ({ unit }: Budget, amount: number) => (unit === 'MONEY' ? amount / moneyUnits : amount);
+const toAmount = ({ unit }: Budget, amount: number) => (unit === 'MONEY' ? amount / moneyUnits : amount);
 
 const BudgetType = BudgetRef.implement({
   access: { scope: null },
@@ -57,26 +57,26 @@ const BudgetType = BudgetRef.implement({
     unit: t.expose('unit', { type: BudgetUnitType, description: 'What it counts.' }),
     limit: t.float({
       description: 'Most tokens or money of one period.',
-      resolve: (budget) => shown(budget, budget.amount),
+      resolve: (budget) => toAmount(budget, budget.amount),
     }),
     used: t.float({
       description: 'What was used in this period.',
-      resolve: async (budget, _args, context) => shown(budget, (await stateOf(context, budget)).used),
+      resolve: async (budget, _args, context) => toAmount(budget, (await loadState(context, budget)).used),
     }),
     left: t.float({
       description: 'What is left in this period.',
       resolve: async (budget, _args, context) =>
-        shown(budget, Math.max(0, budget.amount - (await stateOf(context, budget)).used)),
+        toAmount(budget, Math.max(0, budget.amount - (await loadState(context, budget)).used)),
     }),
     startsAt: t.field({
       type: 'DateTime',
       description: 'When this period began.',
-      resolve: async (budget, _args, context) => (await stateOf(context, budget)).startsAt,
+      resolve: async (budget, _args, context) => (await loadState(context, budget)).startsAt,
     }),
     resetsAt: t.field({
       type: 'DateTime',
       description: 'When the next period begins.',
-      resolve: async (budget, _args, context) => (await stateOf(context, budget)).endsAt,
+      resolve: async (budget, _args, context) => (await loadState(context, budget)).endsAt,
     }),
     allowsUnpricedModels: t.exposeBoolean('allowsUnpricedModels', {
       description: 'Of a budget in money: whether models without a price may be used, which cost nothing of it.',

@@ -17,7 +17,7 @@ export interface ReportedSource {
 export async function countUnidentified(db: Database, sources: readonly ReportedSource[]): Promise<ReadonlyMap<string, number>> {
   const rows = await db.query<{ readonly id: string; readonly count: number }>(
     `select place.id, count(*)::int as count ${fromUnidentified} group by place.id`,
-    placesOf(sources),
+    toPlaces(sources),
   );
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
@@ -29,7 +29,7 @@ export async function listUnidentified(db: Database, source: ReportedSource, pag
   const rows = await db.query<{ readonly id: string }>(
     `select member."userId" as id ${fromUnidentified} and ($4::text is null or member."userId" ${behind} $4)
      order by member."userId" ${order} limit $5`,
-    [...placesOf([source]), after === undefined ? null : String(after), page.limit + 1],
+    [...toPlaces([source]), after === undefined ? null : String(after), page.limit + 1],
   );
   const ids = rows.map(({ id }) => id);
   const users = await db.prisma.user.findMany({ where: { id: { in: ids } } });
@@ -39,7 +39,7 @@ export async function listUnidentified(db: Database, source: ReportedSource, pag
   return toPage(people, page, ({ id }) => [id], countAll, ids.length);
 }
 
-function placesOf(sources: readonly ReportedSource[]) {
+function toPlaces(sources: readonly ReportedSource[]) {
   return [
     sources.map(({ id }) => id),
     sources.map(({ service }) => service),

@@ -34,7 +34,7 @@ export class BudgetStore {
     return this.#db.prisma.budget.count({ where: { orgId } });
   }
 
-  async findOf({
+  async findAt({
     orgId,
     subjectId,
     period,
@@ -71,7 +71,10 @@ export class BudgetStore {
   }
 
   /** Those of the ids that are of keys of a person in an organization. */
-  async keysOf({ orgId, userId }: Pick<Membership, 'orgId' | 'userId'>, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  async findKeyIds(
+    { orgId, userId }: Pick<Membership, 'orgId' | 'userId'>,
+    ids: readonly string[],
+  ): Promise<ReadonlySet<string>> {
     const where = { id: { in: [...ids] }, orgId, userId };
     return new Set((await this.#db.prisma.apiKey.findMany({ where, select: { id: true } })).map(({ id }) => id));
   }
