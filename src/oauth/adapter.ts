@@ -46,7 +46,8 @@ class RecordAdapter implements Adapter {
     await oauthRecords.put({ kind: this.#kind, secret, keyId, payload, expiresAt });
     if (keyId === null || !tokenKinds.has(this.#kind)) return;
     await apps.extend(keyId, expiresAt);
-    await oauthClients.noteUse(payload.clientId ?? '', this.#deps.now());
+    // Each answer with tokens has one of these.
+    if (this.#kind === 'AccessToken') await oauthClients.noteUse(payload.clientId ?? '', this.#deps.now());
   }
 
   async find(secret: string): Promise<AdapterPayload | undefined> {

@@ -67,8 +67,8 @@ export class AppStore {
   /** Lets a key live as long as the newest of its tokens. */
   async extend(keyId: string, expiresAt: Date): Promise<void> {
     const where = { id: keyId, revokedAt: null, expiresAt: { lt: expiresAt } };
-    await this.#db.prisma.apiKey.updateMany({ where, data: { expiresAt } });
-    this.#signals.publish('key-changed', keyId);
+    const { count } = await this.#db.prisma.apiKey.updateMany({ where, data: { expiresAt } });
+    if (count > 0) this.#signals.publish('key-changed', keyId);
   }
 
   /** Ends all of a user. @returns how many had not ended. */

@@ -55,8 +55,11 @@ export class OauthRecordStore {
     await this.#db.prisma.oauthRecord.deleteMany({ where: { keyId } });
   }
 
+  /** Deletes what has expired, and what is of a key that has ended: a grant has no end of its own. */
   async sweep(at: Date): Promise<void> {
-    await this.#db.prisma.oauthRecord.deleteMany({ where: { expiresAt: { lt: at } } });
+    const hasExpired = { expiresAt: { lt: at } };
+    const hasEnded = { OR: [hasExpired, { revokedAt: { not: null } }] };
+    await this.#db.prisma.oauthRecord.deleteMany({ where: { OR: [hasExpired, { key: hasEnded }] } });
   }
 }
 

@@ -92,17 +92,21 @@ it('a network registers so many clients, and then waits', async () => {
   expect(reply).toMatchObject({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } });
 });
 
-it('clients that nobody has used for 90 days go, and the setting closes the door to new ones', async () => {
+it('clients that nobody has used for 90 days go, grants go with their keys, and the setting closes the door to new ones', async () => {
   const id = `${site.url}/client.json`;
   const person = new AgreeingPerson(await browserOf(service, ann), {}, id);
   await connect(person);
-  const { oauthClient } = service.deps.storage.db.prisma;
+  const { oauthClient, apiKey, oauthRecord } = service.deps.storage.db.prisma;
   const old = new Date(Date.now() - 91 * 86_400_000);
+  const ofClient = { key: { clientId: id } };
+  expect(await oauthRecord.count({ where: { kind: 'Grant', ...ofClient } })).toBeGreaterThan(0);
+  await apiKey.updateMany({ where: { clientId: id }, data: { revokedAt: old } });
   await oauthClient.updateMany({ where: { name: 'One of many' }, data: { usedAt: old } });
   await service.restart({ OAUTH_CLIENTS: 'off' });
   await eventually(async () => {
     const rows = await service.deps.storage.db.prisma.oauthClient.findMany();
     expect(rows.map(({ name }) => name)).not.toContain('One of many');
+    expect(await service.deps.storage.db.prisma.oauthRecord.count({ where: ofClient })).toBe(0);
   });
   const metadata = await (await fetch(`${service.url}/.well-known/oauth-authorization-server`)).json();
   expect(metadata).toMatchObject({ client_id_metadata_document_supported: false });
