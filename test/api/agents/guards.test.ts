@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
+import { heldAnswer } from '../../support/upstream.ts';
 
 /** What a guard masks: no model gets a value, answers have it where it is put back, and nothing that leaves has it where it is not. */
 const { service, make, upstream } = await withService('model');
@@ -131,6 +132,37 @@ it('ends a message of a chat and a background response where the model of its gu
   const shown = () => boss.get(`/api/v2/responses/${body.id}`).then((got) => got.body.status);
   await expect.poll(shown, { timeout: 10_000 }).toBe('failed');
   expect(upstream.requests).toHaveLength(2);
+});
+
+it('has its model read all that users say, also in a message that joins a run, and refuses what is more', async () => {
+  await boss.graphql(setOwn, { input: { modelId } });
+  const filler = 'word '.repeat(6_000);
+  upstream.next({ text: '["Eve Roe"]' }, { text: '["Ann Lee"]' }, { text: 'Done.' });
+  expect(await ways.completion?.(boss, `Ann Lee and Eve Roe ${filler} Ann Lee and Eve Roe`)).toContain('Done.');
+  expect(upstream.requests).toHaveLength(3);
+  expect([asked(0).includes('Ann Lee'), asked(1).includes('Eve Roe')]).toEqual([true, true]);
+  expect(asked(2)).not.toMatch(/Ann Lee|Eve Roe/);
+  upstream.reset();
+  expect(await ways.completion?.(boss, 'word '.repeat(50_000))).toContain('context_length_exceeded');
+  expect(upstream.requests).toEqual([]);
+  const chat = await make.chat({ owner: boss, agentId });
+  const { script, goOn } = heldAnswer({ text: ['one ', 'two'] });
+  upstream.next({ text: '[]' }, script, { text: '["Ann Lee"]' }, { text: 'Hello [PERSONAL_1].' });
+  const path = `/api/v1/chats/${chat.id}/messages`;
+  const first = boss.stream(path, { prompt: 'A', stream: true });
+  await expect.poll(() => upstream.requests.length).toBe(2);
+  const joining = await boss.fetch('POST', path, { prompt: 'I am Ann Lee', threadMode: 'steer', stream: true }, {});
+  goOn();
+  expect((await first).map(({ data }) => data).join()).toContain('Ann Lee');
+  expect(asked(3)).toContain('I am [PERSONAL_1]');
+  expect(await joining.text()).toContain('event: done');
+});
+
+it('takes no answer of its model but an array of strings', async () => {
+  await boss.graphql(setOwn, { input: { modelId } });
+  upstream.next({ text: '[{"name":"Ann Lee"}]' });
+  expect(await ways.completion?.(boss, 'I am Ann Lee')).toContain('did not answer');
+  expect(upstream.requests).toHaveLength(1);
 });
 
 it('names what is wrong with a guard, and is off where all is empty', async () => {

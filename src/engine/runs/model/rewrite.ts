@@ -17,7 +17,7 @@ const bounds = { answerTokensMax: 200, answerMaxChars: 1_000, timeoutMs: 5_000 }
 
 /**
  * Makes the rewriter of QUERY_REWRITE_MODEL. It returns undefined, and the question is searched without a model, for a question that stands alone,
- * when no model is set, and when the model fails, refuses, or takes longer than five seconds.
+ * when no model is set, where a guard has a model, and when the model fails, refuses, or takes longer than five seconds.
  *
  * Cost: one model call of at most 200 tokens of output for a question that continues a conversation, charged as a call of its run.
  */
@@ -29,6 +29,8 @@ export function createRewriteQuestion(
     if (modelId === undefined || !earlier.some(({ role }) => role === 'user') || !isFollowUp(question)) return undefined;
     try {
       const guard = await deps.guards?.find(charge);
+      // Its model finds names for the run only.
+      if (guard !== undefined && guard.modelId !== null) return undefined;
       // What is searched has the values: a guard is for models.
       const session = guard === undefined ? undefined : new GuardSession(guard, (kind) => deps.guards?.note(charge, kind));
       const models = session === undefined ? deps.models : guardModels(deps.models, session, true);

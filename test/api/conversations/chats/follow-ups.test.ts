@@ -90,4 +90,16 @@ describe('a question that goes on from others, with a model that rewrites it', (
     await ways.completion?.(bench);
     expect(passages()).toContain('nine euros an hour');
   });
+
+  it('is not shown to that model where a guard has one that finds names', async () => {
+    const ann = await make.person({ role: 'ADMIN' });
+    const agentId = (await make.agent({ owner: ann })).id;
+    await indexed(ann, (await addFile(ann, agentId, 'rental.md', documents['rental.md'], 'text/markdown')).body.id);
+    const setGuard = `mutation ($input: GuardInput!) { setOrganizationGuard(input: $input) { modelId } }`;
+    expect((await ann.graphql(setGuard, { input: { modelId: 'openai/test-model' } })).errors).toBeUndefined();
+    upstream.reset();
+    upstream.next({ text: '[]' }, { text: answered }, { text: '[]' }, { text: 'Nine euros.' });
+    await ways.completion?.({ ann, agentId });
+    expect(upstream.requests.map(({ body }) => body?.model)).toEqual(Array(4).fill('test-model'));
+  });
 });

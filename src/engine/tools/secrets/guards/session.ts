@@ -38,6 +38,7 @@ export class GuardSession {
   readonly #engines: GuardEngine[] = [];
   readonly #kinds = new Set<GuardKind>();
   readonly #patterns = new Set<OwnPattern>();
+  readonly #named = new Set<string>();
   readonly #placeholders = new Map<string, string>();
   readonly #values = new Map<string, string>();
   readonly #counts = new Map<string, number>();
@@ -59,7 +60,8 @@ export class GuardSession {
 
   /** Values that a model has named. */
   addValues(values: readonly string[]): void {
-    if (values.length > 0) this.#engines.push(createValueEngine(values));
+    const newValues = values.filter((value) => isAdded(this.#named, value));
+    if (newValues.length > 0) this.#engines.push(createValueEngine(newValues));
   }
 
   readonly mask = (text: string): string => this.#replace(text, this.#findings(text));
