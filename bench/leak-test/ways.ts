@@ -77,7 +77,8 @@ export function waysById(ask: Ask, { keyOf }: Place, seen: SeenDocuments) {
 }
 
 /** Answers with their sources, the search of MCP clients, and links that were given before. */
-export function answers(ask: Ask, { url, agentId, askingAgentId, keyOf }: Place, seen: SeenDocuments) {
+export function answers(ask: Ask, place: Place, seen: SeenDocuments) {
+  const { agentId, askingAgentId, keyOf } = place;
   return {
     async 'answer of a completion, with its citations'(person: Person) {
       const body = { model: agentId, messages: [{ role: 'user', content: question }] };
@@ -109,7 +110,9 @@ export function answers(ask: Ask, { url, agentId, askingAgentId, keyOf }: Place,
     async 'links of earlier citations'(person: Person) {
       const opened: string[] = [];
       for (const [name, link] of seen.linksOf(person)) {
-        const reply = await fetch(new URL(link, url));
+        // A server that was started again may have another address.
+        const { pathname, search } = new URL(link, place.url);
+        const reply = await fetch(new URL(`${pathname}${search}`, place.url));
         if (reply.ok) opened.push(...namesIn(await reply.text()), name);
       }
       return opened.filter((name) => name.startsWith('doc'));

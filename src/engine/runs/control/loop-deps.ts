@@ -19,17 +19,15 @@ import type { SubagentLimits, SubagentPlan } from '../../tools/agents/subagents.
 import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { RunFiles } from '../../tools/run-files.ts';
-import { guardModels } from '../../tools/secrets/guards/guarded-models.ts';
 import type { Guards } from '../../tools/secrets/guards/guards.ts';
-import { GuardSession, type RunGuard } from '../../tools/secrets/guards/session.ts';
-import { createRunMask, joinMasks, type RunMask } from '../../tools/secrets/masking.ts';
+import type { GuardSession } from '../../tools/secrets/guards/session.ts';
+import type { RunMask } from '../../tools/secrets/masking.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { UsageLedger } from '../../usage/ledger.ts';
 import type { UsageLimits } from '../../usage/limits.ts';
 import type { RunTimings } from '../../usage/timings.ts';
 import type { TokenAllowance } from '../../usage/token-allowance.ts';
-import { findPersonal } from '../model/guard-model.ts';
 import type { RunRecorder } from '../record/recorder.ts';
 import type { RunControl, RunHold } from './control.ts';
 
@@ -82,33 +80,6 @@ export interface LoopDeps {
   readonly timings?: RunTimings;
   now(): Date;
   newId(kind: IdKind): string;
-}
-
-/** The parts of a run whose request has secrets: what documents say of them reaches neither its model nor its readers. */
-export function withMask(deps: LoopDeps, secrets: LoopStart['secrets']): LoopDeps {
-  const ownMask = createRunMask(secrets);
-  if (ownMask === undefined) return deps;
-  const mask = deps.guard === undefined ? ownMask : (joinMasks(ownMask, deps.mask) ?? ownMask);
-  return { ...deps, mask, retrieve: async (plan, signal) => mask.value(await deps.retrieve(plan, signal)) };
-}
-
-/**
- * The parts of a run with a guard: no value reaches its models, and where values are not put back, none leaves it. A run that another one starts masks
- * together with it.
- */
-export function withGuard(deps: LoopDeps, guard: RunGuard, charge: Charge): LoopDeps {
-  const { modelId } = guard;
-  if (deps.guard !== undefined) deps.guard.extend(guard);
-  const session = deps.guard ?? new GuardSession(guard, (kind) => deps.guards?.note(charge, kind));
-  const models = deps.guard === undefined ? guardModels(deps.models, session) : deps.models;
-  const maskPersonal: LoopDeps['maskPersonal'] = async (messages, payer, signal) =>
-    session.addValues(modelId === null ? [] : await findPersonal(modelId, messages, deps, payer, signal));
-  const asks = modelId !== null && deps.maskPersonal === undefined;
-  const guardedDeps = { ...deps, guard: session, models, ...(asks ? { maskPersonal } : {}) };
-  // Where the run that started this one has no values put back, its mask is there already.
-  const isMasked = deps.guard?.guard.putsBack === false;
-  const mask = guard.putsBack || isMasked ? deps.mask : joinMasks(deps.mask, session.outMask());
-  return mask === undefined ? guardedDeps : { ...guardedDeps, mask };
 }
 
 /** Where a run continues whose process died. */

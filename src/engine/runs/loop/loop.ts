@@ -10,11 +10,12 @@ import { type AllowanceHold, least, leavesAnother, reserveBeside, takeShare } fr
 import { estimateNeed, meteredCall, within } from '../../usage/token-need.ts';
 import { approvedCalls, withResults } from '../calls/approvals.ts';
 import type { RunControl } from '../control/control.ts';
-import { type LoopDeps, type LoopStart, withGuard, withMask } from '../control/loop-deps.ts';
+import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 import { asStored, buildHistory } from '../events/history.ts';
 import { saidIn, toContext } from '../events/transcript.ts';
 import { runFlow } from '../flow/flow-run.ts';
 import { type AnswerGate, createGate } from '../model/gate.ts';
+import { withGuard, withMask } from '../model/masked-deps.ts';
 import { bookCall, ModelCall } from '../model/model-call.ts';
 import { makeRequest } from '../model/model-request.ts';
 import { findPassages } from '../model/passages.ts';
