@@ -1,6 +1,7 @@
 // Runs the tests of one npm script once. Repeats each failed test file once, alone: one that passes then is printed as flaky, to be mended, and does not fail the run.
 // Usage: node .ci/tests.mjs <result.json> <npm script> [words for vitest]. Plain JavaScript: it may run on an old Node.
-// Writes {"passed", "failed", "flaky", "broken", "seconds", "slowest"}: `flaky` are files, `broken` the tests that failed twice, `slowest` files with their seconds.
+// Writes {"passed", "failed", "flaky", "broken", "seconds", "processorSeconds", "slowest"}: `flaky` are files, `broken` the tests that failed twice, `slowest` files with
+// their seconds. `processorSeconds` near `seconds` × processors says that more workers would make it no faster.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,16 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-ci-tests-'));
 const [, , resultPath, script, ...words] = process.argv;
 const started = Date.now();
 const first = run('all', script, ...words);
-const result = { script, passed: first.passed, failed: 0, flaky: [], broken: [], seconds: 0, slowest: first.slowest };
+const result = {
+  script,
+  passed: first.passed,
+  failed: 0,
+  flaky: [],
+  broken: [],
+  seconds: 0,
+  processorSeconds: 0,
+  slowest: first.slowest,
+};
 for (const { file, tests, isUnknown } of first.broken) {
   console.log(`== again, alone: ${file}`);
   const again = run('again', script, file, '--maxWorkers=1');
@@ -23,8 +33,18 @@ for (const { file, tests, isUnknown } of first.broken) {
   }
 }
 result.seconds = Math.round((Date.now() - started) / 1000);
+result.processorSeconds = processorSeconds();
 rmSync(folder, { recursive: true, force: true });
 writeFileSync(resultPath, JSON.stringify(result));
+
+/** Of the processes that ended, with theirs; 0 where the system does not tell. */
+function processorSeconds() {
+  const ticksPerSecond = 100;
+  if (!existsSync('/proc/self/stat')) return 0;
+  // Behind the name, which may hold spaces: fields 16 and 17 of proc(5).
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
+  return Math.round((Number(fields[13]) + Number(fields[14])) / ticksPerSecond);
+}
 
 /** @returns how many tests passed, the files in which something did not with the names of those tests, and the ten slowest files. */
 function run(name, script, ...words) {

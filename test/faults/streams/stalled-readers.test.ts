@@ -25,11 +25,9 @@ class EndlessUpstream {
   private readonly server: Server;
   private readonly longPiece = Buffer.from(`data: {"choices":[{"delta":{"content":"${'x'.repeat(60_000)}"}}]}\n\n`);
   /** Tokens, as models send them: most of it is not text. */
-  private readonly words = Buffer.from(
-    `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1795235197,"model":"test-model","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}\n\n`.repeat(
-      300,
-    ),
-  );
+  private readonly word =
+    `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1795235197,"model":"test-model","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}\n\n`;
+  private readonly words = Buffer.from(this.word.repeat(300));
   isWordy = false;
 
   constructor() {
@@ -58,6 +56,12 @@ class EndlessUpstream {
     await once(this.server, 'listening');
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
+
+  /** Of the answers themselves, which their runs keep. */
+  get answeredBytes(): number {
+    return this.isWordy ? (this.saidBytes / this.word.length) * ' word'.length : this.saidBytes;
+  }
+
   close(): void {
     this.server.closeAllConnections();
     this.server.close();
@@ -164,13 +168,16 @@ describe('readers that stop reading', () => {
       await open(client);
       await nothingMoreIsSaid();
       const before = await heldBytes(parley, client);
+      const answeredBefore = upstream.answeredBytes;
       await Promise.all(Array.from({ length: count }, () => open(client)));
       await nothingMoreIsSaid();
       const held = (await heldBytes(parley, client)) - before;
+      // A reader of the smallest frames stalls behind an answer of some hundred thousand characters.
+      const answered = isWordy ? upstream.answeredBytes - answeredBefore : 0;
       // All readers are connected, and the provider is paused.
       expect(upstream.open).toBe(count + 1);
       expect(held).toBeGreaterThan(0);
-      expect(held).toBeLessThan(count * MiB);
+      expect(held - answered).toBeLessThan(count * MiB);
     },
   );
 
