@@ -84,7 +84,7 @@ export interface Route {
 /**
  * Checks every route against the schema, the policy table and the declared schemas, and makes what its handler needs.
  *
- * @param declarations  null leaves the wire schemas unchecked: they never change, so tests check them.
+ * @param declarations  null leaves the wire schemas and the documents unchecked: they never change, so tests check them.
  * @throws Error naming each invalid route and the reason: the server does not start with such a route.
  */
 export function compileRoutes(
@@ -104,8 +104,10 @@ export function compileRoutes(
         if (seenRoutes.has(key)) throw new Error(`${key} is taken by another route`);
         seenRoutes.add(key);
       }
-      if (declarations !== null) checkSchemas(row, declarations);
-      checkDocuments(schema, row);
+      if (declarations !== null) {
+        checkSchemas(row, declarations);
+        checkDocuments(schema, row);
+      }
       return [compileRoute(schemas, row, scopes)];
     } catch (error) {
       problems.push(`${row.operationId}: ${error instanceof Error ? error.message : String(error)}`);
