@@ -84,7 +84,7 @@ export interface Route {
 /**
  * Checks every route against the schema, the policy table and the declared schemas, and makes what its handler needs.
  *
- * @param declarations  null leaves the wire schemas and the documents unchecked: they never change, so tests check them.
+ * @param declarations  null leaves wire schemas, documents and examples unchecked: they never change, so tests check them.
  * @throws Error naming each invalid route and the reason: the server does not start with such a route.
  */
 export function compileRoutes(
@@ -108,7 +108,9 @@ export function compileRoutes(
         checkSchemas(row, declarations);
         checkDocuments(schema, row);
       }
-      return [compileRoute(schemas, row, scopes)];
+      const route = compileRoute(schemas, row, scopes);
+      if (declarations !== null) checkExample(route);
+      return [route];
     } catch (error) {
       problems.push(`${row.operationId}: ${error instanceof Error ? error.message : String(error)}`);
       return [];
@@ -154,7 +156,6 @@ function compileRoute(schemas: RowSchemas, row: DeclaredRoute, scopes: Operation
     pathNames,
     headers: Object.entries(row.headers ?? {}).flat(),
   };
-  checkExample(route);
   return route;
 }
 

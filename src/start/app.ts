@@ -94,7 +94,7 @@ export function createApis(): Apis {
 
 function makeApis(): Apis {
   const schema = buildSchema();
-  // The wire schemas and the documents never change: tests check them.
+  // Wire schemas, documents and examples never change: tests check them.
   return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, null) };
 }
 
