@@ -51,6 +51,11 @@ export interface Mutate<Result, Variables> {
 
 /** A mutation with its state, for a form or a button. */
 export function useMutate<Result, Variables extends object>(mutation: Document<Result, Variables>): Mutate<Result, Variables> {
+  return useSend(useCallback((variables: Variables) => run(mutation, variables), [mutation]));
+}
+
+/** What sends mutations, with its state, for a form or a button. */
+export function useSend<Result, Variables>(send: (variables: Variables) => Promise<Result>): Mutate<Result, Variables> {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ParleyError>();
   const perform = useCallback(
@@ -58,7 +63,7 @@ export function useMutate<Result, Variables extends object>(mutation: Document<R
       setBusy(true);
       setError(undefined);
       try {
-        return await run(mutation, variables);
+        return await send(variables);
       } catch (cause) {
         setError(readableError(cause));
         return undefined;
@@ -66,7 +71,7 @@ export function useMutate<Result, Variables extends object>(mutation: Document<R
         setBusy(false);
       }
     },
-    [mutation],
+    [send],
   );
   const reset = useCallback(() => setError(undefined), []);
   return { run: perform, isBusy, error, reset };

@@ -1027,6 +1027,7 @@ export type AddFileSourceMutation = { addFileDataSource: { id: string } };
 export type AddSourceMutationVariables = Exact<{
   agentId: string;
   input: AddDataSourceInput;
+  expectedDraft: number;
 }>;
 
 
@@ -1057,6 +1058,7 @@ export type AddToCollectionMutation = { attachVectorStoreFile: { id: string } };
 export type AttachSourceMutationVariables = Exact<{
   agentId: string;
   sourceId: string;
+  expectedDraft: number;
 }>;
 
 
@@ -1240,6 +1242,7 @@ export type ChangeItemMutation = { updateKnowledgeItem: { id: string, name: stri
 export type DetachSourceMutationVariables = Exact<{
   agentId: string;
   sourceId: string;
+  expectedDraft: number;
 }>;
 
 
@@ -1249,11 +1252,11 @@ export const AgentChoiceDocument = document<AgentChoiceQuery, AgentChoiceQueryVa
 export const UploadLimitsDocument = document<UploadLimitsQuery, UploadLimitsQueryVariables>("query UploadLimits{viewer{limits{sourceFileMaxBytes vectorStoreFilesMax}}}");
 export const MakeAgentForKnowledgeDocument = document<MakeAgentForKnowledgeMutation, MakeAgentForKnowledgeMutationVariables>("mutation MakeAgentForKnowledge($input:CreateAgentInput!){createAgent(input:$input){id name}}");
 export const AddFileSourceDocument = document<AddFileSourceMutation, AddFileSourceMutationVariables>("mutation AddFileSource($agentId:ID!$file:File!){addFileDataSource(agentId:$agentId file:$file){id}}");
-export const AddSourceDocument = document<AddSourceMutation, AddSourceMutationVariables>("mutation AddSource($agentId:ID!$input:AddDataSourceInput!){addDataSource(agentId:$agentId input:$input){dataSources{id name warnings{code message}}}}");
+export const AddSourceDocument = document<AddSourceMutation, AddSourceMutationVariables>("mutation AddSource($agentId:ID!$input:AddDataSourceInput!$expectedDraft:Int!){addDataSource(agentId:$agentId input:$input expectedDraft:$expectedDraft){dataSources{id name warnings{code message}}}}");
 export const MakeCollectionDocument = document<MakeCollectionMutation, MakeCollectionMutationVariables>("mutation MakeCollection($name:String!){createVectorStore(input:{name:$name}){id dataSourceId}}");
 export const StoreFileDocument = document<StoreFileMutation, StoreFileMutationVariables>("mutation StoreFile($file:File!){createFile(file:$file purpose:ASSISTANTS){id}}");
 export const AddToCollectionDocument = document<AddToCollectionMutation, AddToCollectionMutationVariables>("mutation AddToCollection($collectionId:ID!$fileId:ID!){attachVectorStoreFile(vectorStoreId:$collectionId input:{fileId:$fileId}){id}}");
-export const AttachSourceDocument = document<AttachSourceMutation, AttachSourceMutationVariables>("mutation AttachSource($agentId:ID!$sourceId:ID!){attachDataSource(agentId:$agentId input:{dataSourceId:$sourceId}){agentId dataSource{...SourceEntry}warnings{code message}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}}");
+export const AttachSourceDocument = document<AttachSourceMutation, AttachSourceMutationVariables>("mutation AttachSource($agentId:ID!$sourceId:ID!$expectedDraft:Int!){attachDataSource(agentId:$agentId input:{dataSourceId:$sourceId}expectedDraft:$expectedDraft){agentId dataSource{...SourceEntry}warnings{code message}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}}");
 export const ConnectionChoiceDocument = document<ConnectionChoiceQuery, ConnectionChoiceQueryVariables>("query ConnectionChoice($after:String){connections(first:100 after:$after){nodes{...ConnectionEntry}pageInfo{endCursor hasNextPage}}} fragment ConnectionEntry on Integration{id provider accountName needsReauthorization}");
 export const ConnectionChoiceChangesDocument = document<ConnectionChoiceChangesSubscription, ConnectionChoiceChangesSubscriptionVariables>("subscription ConnectionChoiceChanges{connectionsChanged{kind id node{...ConnectionEntry}}} fragment ConnectionEntry on Integration{id provider accountName needsReauthorization}");
 export const BeginConnectionDocument = document<BeginConnectionMutation, BeginConnectionMutationVariables>("mutation BeginConnection($provider:IntegrationProvider!){authorizeConnection(input:{provider:$provider}){url}}");
@@ -1274,4 +1277,4 @@ export const StopSourceDocument = document<StopSourceMutation, StopSourceMutatio
 export const RetrySourceDocument = document<RetrySourceMutation, RetrySourceMutationVariables>("mutation RetrySource($id:ID!){retryDataSource(id:$id){...SourceState}} fragment SourceState on DataSource{...SourceEntry cite canEdit createdAt access linkShared recheck permissionReading{isRunning startedAt itemCount readAt failedAt latenessMs closesAt}vectors{missingCount errorCode errorMessage}warnings{code message}activeRun{...RunEntry progress{percent documentsPerMinute remainingMs statistics{totalCount doneCount indexingCount pendingCount failedCount}}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}} fragment RunEntry on SourceRun{id trigger status startedAt endedAt durationMs listedCount addedCount changedCount removedCount unchangedCount failedCount skippedCount heldCount bound currentItem errorCode errorMessage}");
 export const DeleteSourceDocument = document<DeleteSourceMutation, DeleteSourceMutationVariables>("mutation DeleteSource($id:ID!){deleteDataSource(id:$id){id}}");
 export const ChangeItemDocument = document<ChangeItemMutation, ChangeItemMutationVariables>("mutation ChangeItem($id:ID!$cite:Boolean!){updateKnowledgeItem(id:$id input:{cite:$cite}){...ItemEntry}} fragment ItemEntry on KnowledgeItem{id name indexStatus indexPercentage errorCode errorMessage isRetryable passageCount tokenCount indexedAt cite omissions{kind text}originalContent{contentUrl mimeType sizeBytes}}");
-export const DetachSourceDocument = document<DetachSourceMutation, DetachSourceMutationVariables>("mutation DetachSource($agentId:ID!$sourceId:ID!){detachDataSource(agentId:$agentId dataSourceId:$sourceId){agentId dataSourceId warnings{code message}}}");
+export const DetachSourceDocument = document<DetachSourceMutation, DetachSourceMutationVariables>("mutation DetachSource($agentId:ID!$sourceId:ID!$expectedDraft:Int!){detachDataSource(agentId:$agentId dataSourceId:$sourceId expectedDraft:$expectedDraft){agentId dataSourceId warnings{code message}}}");

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { run } from '../../../graphql/client.ts';
+import { addToDraft } from '../../../parts/drafts/change.ts';
 import { useText } from '../../../text/text.ts';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { useErrorToast, useToast } from '../../../ui/overlay/toasts.tsx';
@@ -77,7 +78,9 @@ async function copyAgent(id: string, name: string): Promise<string> {
   do {
     const page: { agent: SourcePage } = await run(SourcesToCopyDocument, { id, after });
     for (const source of page.agent?.sources.nodes ?? [])
-      await run(AttachCopiedSourceDocument, { agentId: copyId, dataSourceId: source.id });
+      await addToDraft(copyId, (expectedDraft) =>
+        run(AttachCopiedSourceDocument, { agentId: copyId, dataSourceId: source.id, expectedDraft }),
+      );
     after = page.agent?.sources.pageInfo.hasNextPage === true ? page.agent.sources.pageInfo.endCursor : null;
   } while (after !== null);
   return copyId;

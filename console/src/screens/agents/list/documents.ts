@@ -561,6 +561,7 @@ export type SourcesToCopyQuery = { agent: { id: string, sources: { nodes: Array<
 export type AttachCopiedSourceMutationVariables = Exact<{
   agentId: string;
   dataSourceId: string;
+  expectedDraft: number;
 }>;
 
 
@@ -582,5 +583,5 @@ export const CreateAgentDocument = document<CreateAgentMutation, CreateAgentMuta
 export const DeleteAgentDocument = document<DeleteAgentMutation, DeleteAgentMutationVariables>("mutation DeleteAgent($id:ID!){deleteAgent(id:$id){id name}}");
 export const AgentFileDocument = document<AgentFileQuery, AgentFileQueryVariables>("query AgentFile($id:ID!$withSources:Boolean){agentBundle(agentId:$id includeDataSources:$withSources){file warnings{message}}}");
 export const SourcesToCopyDocument = document<SourcesToCopyQuery, SourcesToCopyQueryVariables>("query SourcesToCopy($id:ID!$after:String){agent(id:$id){id sources(first:100 after:$after){nodes{id}pageInfo{endCursor hasNextPage}}}}");
-export const AttachCopiedSourceDocument = document<AttachCopiedSourceMutation, AttachCopiedSourceMutationVariables>("mutation AttachCopiedSource($agentId:ID!$dataSourceId:ID!){attachDataSource(agentId:$agentId input:{dataSourceId:$dataSourceId}){__typename}}");
+export const AttachCopiedSourceDocument = document<AttachCopiedSourceMutation, AttachCopiedSourceMutationVariables>("mutation AttachCopiedSource($agentId:ID!$dataSourceId:ID!$expectedDraft:Int!){attachDataSource(agentId:$agentId input:{dataSourceId:$dataSourceId}expectedDraft:$expectedDraft){__typename}}");
 export const ImportAgentDocument = document<ImportAgentMutation, ImportAgentMutationVariables>("mutation ImportAgent($input:ImportAgentInput!$dryRun:Boolean!){importAgent(input:$input dryRun:$dryRun){agentId agent{id name}warnings}}");

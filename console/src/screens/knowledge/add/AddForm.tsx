@@ -3,6 +3,7 @@ import type { FormEvent, ReactNode } from 'react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { readableError, run } from '../../../graphql/client.ts';
+import { addToDraft } from '../../../parts/drafts/change.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
@@ -81,7 +82,8 @@ export function useAddSource(onClose: () => void) {
   const addSource = (agent: ChosenAgent, input: AddDataSourceInput) =>
     add(async () => {
       const agentId = (await getAgentId(agent)) ?? '';
-      const { dataSources } = (await run(AddSourceDocument, { agentId, input })).addDataSource;
+      const send = (expectedDraft: number) => run(AddSourceDocument, { agentId, input, expectedDraft });
+      const { dataSources } = (await addToDraft(agentId, send)).addDataSource;
       const [first] = dataSources;
       for (const { message } of dataSources.flatMap(({ warnings }) => warnings)) say(message, 'warn');
       if (dataSources.length < 2) return first?.id;

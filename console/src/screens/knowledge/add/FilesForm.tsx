@@ -2,6 +2,7 @@ import { FolderUp, Upload, X } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { usePage } from '../../../graphql/hooks.ts';
+import { addToDraft } from '../../../parts/drafts/change.ts';
 import { useText } from '../../../text/text.ts';
 import { Note } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
@@ -39,7 +40,8 @@ export function FilesForm({ files: droppedFiles, agentId, onClose }: AddFormProp
         return undefined;
       }
       const { id: collectionId, dataSourceId: sourceId } = (await run(MakeCollectionDocument, { name })).createVectorStore;
-      if (id !== undefined) await run(AttachSourceDocument, { agentId: id, sourceId });
+      if (id !== undefined)
+        await addToDraft(id, (expectedDraft) => run(AttachSourceDocument, { agentId: id, sourceId, expectedDraft }));
       uploads.add(fittingFiles, { kind: 'together', collectionId, sourceId });
       return sourceId;
     });

@@ -1,7 +1,9 @@
 import { MessageSquare, Unlink } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useMutate, usePage } from '../../../graphql/hooks.ts';
+import { run } from '../../../graphql/client.ts';
+import { usePage, useSend } from '../../../graphql/hooks.ts';
+import { addToDraft } from '../../../parts/drafts/change.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
@@ -22,7 +24,9 @@ export function Agents({ source, onChanged }: { readonly source: Source; readonl
   const { may } = useSession();
   const confirm = useConfirm();
   const say = useToast();
-  const detach = useMutate(DetachSourceDocument);
+  const detach = useSend((agentId: string) =>
+    addToDraft(agentId, (expectedDraft) => run(DetachSourceDocument, { agentId, sourceId: source.id, expectedDraft })),
+  );
   const { agents } = source;
   const remove = async (agent: { readonly id: string; readonly name: string }) => {
     const isWanted = await confirm({
@@ -31,7 +35,7 @@ export function Agents({ source, onChanged }: { readonly source: Source; readonl
       action: t('Take away'),
     });
     if (!isWanted) return;
-    const result = await detach.run({ agentId: agent.id, sourceId: source.id });
+    const result = await detach.run(agent.id);
     if (result === undefined) return;
     for (const { message } of result.detachDataSource.warnings ?? []) say(message, 'warn');
     onChanged();
@@ -76,7 +80,9 @@ function AttachForm({ source, onChanged }: { readonly source: Source; readonly o
   const [typed, setTyped] = useState('');
   const search = useDelayed(typed.trim());
   const { data } = usePage(AgentChoiceDocument, { search: search === '' ? null : search });
-  const attach = useMutate(AttachSourceDocument);
+  const attach = useSend((agentId: string) =>
+    addToDraft(agentId, (expectedDraft) => run(AttachSourceDocument, { agentId, sourceId: source.id, expectedDraft })),
+  );
   const attached = new Set(source.agents.nodes.map(({ id }) => id));
   const others = (data?.agents.nodes ?? []).filter(({ id, canEdit }) => canEdit && !attached.has(id));
   const hasMany = data?.agents.pageInfo.hasNextPage === true || typed !== '';
@@ -85,7 +91,7 @@ function AttachForm({ source, onChanged }: { readonly source: Source; readonly o
   if (others.length === 0 && !hasMany) return null;
   const send = async () => {
     if (agent === undefined) return;
-    const result = await attach.run({ agentId: agent.id, sourceId: source.id });
+    const result = await attach.run(agent.id);
     if (result === undefined) return;
     for (const { message } of result.attachDataSource.warnings ?? []) say(message, 'warn');
     setAgentId('');

@@ -6,11 +6,9 @@ import { Button } from '../../../../ui/form/button.tsx';
 import { useFaultWords } from '../../../../ui/form/faults/words.ts';
 import { useToast } from '../../../../ui/overlay/toasts.tsx';
 import styles from '../editor.module.css';
-import { Lines } from '../versions/Diff.tsx';
-import { compareLines } from './compare-lines.ts';
-import { fieldText } from './draft.ts';
+import { ConflictNote } from './ConflictNote.tsx';
 import { fieldLabel, fieldOfPlace } from './field-labels.ts';
-import type { AgentForm, Conflict } from './use-draft.ts';
+import type { AgentForm } from './use-draft.ts';
 
 /** Stands at the foot of the editor as long as something is not saved. Ctrl S and ⌘ S save too. */
 export function SaveBar({ form }: { readonly form: AgentForm }) {
@@ -36,7 +34,13 @@ export function SaveBar({ form }: { readonly form: AgentForm }) {
   return (
     <section className={styles.saveBar} aria-label={t('Unsaved changes')}>
       {form.conflicts.map((conflict) => (
-        <ConflictNote key={conflict.name} conflict={conflict} form={form} />
+        <ConflictNote
+          key={conflict.name}
+          field={fieldLabel(t, conflict.name)}
+          conflict={conflict}
+          onTakeTheirs={() => form.takeTheirs(conflict.name)}
+          onKeepMine={() => form.keepMine(conflict.name)}
+        />
       ))}
       <Refusal error={form.error} />
       <div className={styles.saveRow}>
@@ -49,37 +53,6 @@ export function SaveBar({ form }: { readonly form: AgentForm }) {
         </Button>
       </div>
     </section>
-  );
-}
-
-/** Somebody else changed the same field: the reader sees what differs, and chooses, or writes both into one. */
-function ConflictNote({ conflict, form }: { readonly conflict: Conflict; readonly form: AgentForm }) {
-  const { t } = useText();
-  const { name, mine, theirs, who } = conflict;
-  const field = fieldLabel(t, name);
-  return (
-    <Note
-      tone="warn"
-      action={
-        <span className={styles.choices}>
-          <Button size="small" onClick={() => form.takeTheirs(name)}>
-            {t('Take theirs')}
-          </Button>
-          <Button size="small" onClick={() => form.keepMine(name)}>
-            {t('Keep mine')}
-          </Button>
-        </span>
-      }
-    >
-      {who.length === 0
-        ? t('Somebody else saved “{field}” while you changed it.', { field })
-        : t('{name} saved “{field}” while you changed it.', { name: who.join(', '), field })}
-      <details className={styles.difference}>
-        <summary>{t('What differs: {field}', { field })}</summary>
-        <p>{t('Lines with − are theirs, lines with + are yours. Write into the field what both want, and keep yours.')}</p>
-        <Lines lines={compareLines(fieldText(theirs), fieldText(mine))} />
-      </details>
-    </Note>
   );
 }
 

@@ -1,25 +1,10 @@
 import { ParleyError } from '@parley/client';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { readableError, run } from '../../../../graphql/client.ts';
-import { useMutate } from '../../../../graphql/hooks.ts';
-import {
-  AgentEditorDocument,
-  type AgentEditorQuery,
-  DraftChangesDocument,
-  type DraftChangesQuery,
-  SaveAgentDocument,
-} from '../documents.ts';
-import {
-  type AgentFields,
-  changedFields,
-  type Draft,
-  type FieldName,
-  mergeSaved,
-  mergeTheirs,
-  readFields,
-  startDraft,
-  toInput,
-} from './draft.ts';
+import { changeDraft, readAuthors, requireRevision } from '../../../../parts/drafts/change.ts';
+import { changedFields, keepMine, mergeSaved, mergeTheirs, startMerge, takeTheirs } from '../../../../parts/drafts/merge.ts';
+import { AgentEditorDocument, type AgentEditorQuery, SaveAgentDocument } from '../documents.ts';
+import { type AgentFields, type FieldName, readFields, toInput } from './draft.ts';
 import { fieldOfPlace } from './field-labels.ts';
 
 type EditorAgent = NonNullable<AgentEditorQuery['agent']>;
@@ -52,12 +37,11 @@ export interface AgentForm {
 
 /** The form of an agent over all sections. `agent` is what the service says now; what it says anew is merged with what the reader changed. */
 export function useDraft(agent: EditorAgent, isReadOnly: boolean): AgentForm {
-  const [draft, setDraft] = useState(() => startDraft(readFields(agent)));
-  const mutation = useMutate(SaveAgentDocument);
-  const [looking, setLooking] = useState<{ readonly isBusy: boolean; readonly error?: ParleyError }>({ isBusy: false });
+  const [draft, setDraft] = useState(() => startMerge(readFields(agent)));
+  const [saving, setSaving] = useState<{ readonly isBusy: boolean; readonly error?: ParleyError }>({ isBusy: false });
   /** The fields that were changed since the last save was refused. */
   const [mended, setMended] = useState<ReadonlySet<FieldName>>(new Set());
-  const isSaving = mutation.isBusy || looking.isBusy;
+  const isSaving = saving.isBusy;
   useEffect(() => {
     if (!isSaving) setDraft((current) => mergeTheirs(current, readFields(agent)));
   }, [agent, isSaving]);
@@ -67,30 +51,29 @@ export function useDraft(agent: EditorAgent, isReadOnly: boolean): AgentForm {
     setDraft((current) => ({ ...current, mine: { ...current.mine, [name]: value } }));
     setMended((current) => new Set(current).add(name));
   }, []);
-  const withoutConflict = (current: Draft, name: FieldName) => current.conflicts.filter((other) => other !== name);
   const save = async () => {
     const request = draft.mine;
-    setLooking({ isBusy: true });
-    mutation.reset();
+    setSaving({ isBusy: true });
     setMended(new Set());
     try {
-      // Whoever saves over what they have not seen is asked first.
-      const { agent: now } = await run(AgentEditorDocument, { id: agent.id });
-      const nextDraft = now === null ? draft : mergeTheirs(draft, readFields(now));
-      setDraft(nextDraft);
-      setLooking({ isBusy: false });
-      if (nextDraft.conflicts.length > 0) return undefined;
-      const names = changedFields(nextDraft);
-      const reply = await mutation.run({
-        id: agent.id,
-        input: toInput(nextDraft.mine, names),
-        expectedDraft: now?.draft?.revision ?? null,
-      });
-      if (reply === undefined) return undefined;
-      setDraft((current) => mergeSaved(current, request, names, readFields(reply.updateAgent)));
-      return (reply.updateAgent.warnings ?? []).map(({ message }) => message);
+      const warnings = await changeDraft(
+        () => readAgent(agent.id),
+        async ({ now, revision }) => {
+          // Whoever saves over what they have not seen is asked first.
+          const nextDraft = mergeTheirs(draft, readFields(now));
+          setDraft(nextDraft);
+          if (nextDraft.conflicts.length > 0) return undefined;
+          const names = changedFields(nextDraft);
+          const input = toInput(nextDraft.mine, names);
+          const { updateAgent } = await run(SaveAgentDocument, { id: agent.id, input, expectedDraft: revision });
+          setDraft((current) => mergeSaved(current, request, names, readFields(updateAgent)));
+          return (updateAgent.warnings ?? []).map(({ message }) => message);
+        },
+      );
+      setSaving({ isBusy: false });
+      return warnings;
     } catch (cause) {
-      setLooking({ isBusy: false, error: readableError(cause) });
+      setSaving({ isBusy: false, error: readableError(cause) });
       return undefined;
     }
   };
@@ -103,21 +86,22 @@ export function useDraft(agent: EditorAgent, isReadOnly: boolean): AgentForm {
       ...{ name, mine: draft.mine[name], theirs: draft.base[name] },
       who: authors.get(name) ?? [],
     })),
-    takeTheirs: (name) =>
-      setDraft((current) => ({
-        ...current,
-        mine: { ...current.mine, [name]: current.base[name] },
-        conflicts: withoutConflict(current, name),
-      })),
-    keepMine: (name) => setDraft((current) => ({ ...current, conflicts: withoutConflict(current, name) })),
+    takeTheirs: (name) => setDraft((current) => takeTheirs(current, name)),
+    keepMine: (name) => setDraft((current) => keepMine(current, name)),
     discard: () => {
-      mutation.reset();
-      setDraft((current) => startDraft(current.base));
+      setSaving({ isBusy: false });
+      setDraft((current) => startMerge(current.base));
     },
     save,
     isSaving,
-    error: withoutMended(mutation.error, mended) ?? looking.error,
+    error: withoutMended(saving.error, mended),
   };
+}
+
+async function readAgent(id: string) {
+  const { agent } = await run(AgentEditorDocument, { id });
+  const revision = requireRevision(agent);
+  return { now: agent as EditorAgent, revision };
 }
 
 /** Who changed which members since the form was begun; asked once there is a conflict. */
@@ -126,22 +110,8 @@ function useAuthors({ id, draft }: EditorAgent, conflicts: readonly FieldName[])
   const [authors, setAuthors] = useState<ReadonlyMap<string, readonly string[]>>(new Map());
   const names = conflicts.join(' ');
   useEffect(() => {
-    if (names === '') return;
-    // Without it the note says that it was somebody.
-    const keep = ({ agent }: DraftChangesQuery) => setAuthors(readAuthors(agent?.draft?.changes ?? []));
-    run(DraftChangesDocument, { id, after: since }).then(keep, () => undefined);
+    if (names !== '') void readAuthors(id, since).then(setAuthors);
   }, [id, since, names]);
-  return authors;
-}
-
-type DraftChanges = NonNullable<NonNullable<DraftChangesQuery['agent']>['draft']>['changes'];
-
-function readAuthors(changes: DraftChanges): ReadonlyMap<string, readonly string[]> {
-  const authors = new Map<string, readonly string[]>();
-  for (const { userName, members } of changes) {
-    if (userName === null) continue;
-    for (const member of members) authors.set(member, [...new Set([...(authors.get(member) ?? []), userName])]);
-  }
   return authors;
 }
 

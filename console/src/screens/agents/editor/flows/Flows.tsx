@@ -1,42 +1,49 @@
 import { Plus, Trash2, Workflow } from 'lucide-react';
 import { useState } from 'react';
-import { useMutate, usePage } from '../../../../graphql/hooks.ts';
+import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
-import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Field, Switch, TextInput } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
-import { PartDialog } from '../parts/PartDialog.tsx';
+import { DraftDialog } from '../parts/DraftDialog.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
-import { useRemove } from '../parts/use-remove.ts';
+import { usePartForm } from '../parts/use-part-form.ts';
+import { type Parts, useParts } from '../parts/use-parts.ts';
 import type { SectionProps } from '../section.ts';
-import { AgentFlowsDocument, CreateFlowDocument, DeleteFlowDocument, UpdateFlowDocument } from './documents.ts';
+import {
+  AgentFlowsDocument,
+  type AgentFlowsQuery,
+  CreateFlowDocument,
+  DeleteFlowDocument,
+  UpdateFlowDocument,
+} from './documents.ts';
 import type { Flow } from './steps.ts';
 import { Versions } from './Versions.tsx';
 
 /** Fixed sequences of steps that answer in place of the model alone. */
-export function Flows({ agent, form, reload: reloadAgent }: SectionProps) {
+export function Flows(props: SectionProps) {
+  const { agent, form } = props;
   const { t } = useText();
-  const { data, error, isLoading, reload: reloadParts } = usePage(AgentFlowsDocument, { id: agent.id });
-  const reload = () => {
-    reloadParts();
-    // The editor counts them.
-    reloadAgent();
-  };
-  const update = useMutate(UpdateFlowDocument);
-  const remove = useRemove(DeleteFlowDocument, reload);
+  const parts = useParts(AgentFlowsDocument, props, {
+    pick: (result) => result.agent?.flows ?? [],
+    list: 'flows',
+    partName: ({ name }: Flow) => name,
+  });
+  const { data, error, isLoading, items: flows, reload } = parts;
   const [isAdding, setAdding] = useState(false);
-  const flows = data?.agent?.flows ?? [];
   const add = form.isReadOnly ? undefined : (
     <Button icon={<Plus size={16} aria-hidden />} onClick={() => setAdding(true)}>
       {t('Add a flow')}
     </Button>
   );
-  const turn = async ({ id }: Flow, enabled: boolean) => {
-    await update.run({ id, input: { enabled } });
-    reload();
-  };
+  const turn = (flow: Flow, enabled: boolean) =>
+    parts.act(flow, ({ revision }) => run(UpdateFlowDocument, { id: flow.id, input: { enabled }, expectedDraft: revision }));
+  const remove = (flow: Flow) =>
+    parts.remove(flow, t('All its versions are deleted.'), ({ revision }) =>
+      run(DeleteFlowDocument, { id: flow.id, expectedDraft: revision }),
+    );
   const names = { tools: data?.agent?.tools.map(({ name }) => name) ?? [], models: data?.models.map(({ id }) => id) ?? [] };
   return (
     <Section
@@ -44,7 +51,7 @@ export function Flows({ agent, form, reload: reloadAgent }: SectionProps) {
       lead={t('A flow answers by steps that always come in the same order. Its active version is the one that runs.')}
       actions={flows.length > 0 ? add : undefined}
     >
-      <ErrorNote error={error ?? update.error} onRetry={reload} />
+      <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton /> : null}
       {data !== undefined && flows.length === 0 ? (
         <EmptyState icon={<Workflow size={26} aria-hidden />} title={t('No flows yet')} action={add}>
@@ -59,11 +66,7 @@ export function Flows({ agent, form, reload: reloadAgent }: SectionProps) {
               title={flow.name}
               actions={
                 form.isReadOnly ? undefined : (
-                  <FlowActs
-                    flow={flow}
-                    onTurn={(isOn) => void turn(flow, isOn)}
-                    onRemove={() => void remove(flow.id, flow.name, t('All its versions are deleted.'))}
-                  />
+                  <FlowActs flow={flow} onTurn={(isOn) => void turn(flow, isOn)} onRemove={() => void remove(flow)} />
                 )
               }
             >
@@ -73,7 +76,14 @@ export function Flows({ agent, form, reload: reloadAgent }: SectionProps) {
                 </Note>
               ))}
               {flow.versions === null ? null : (
-                <Versions flow={flow} versions={flow.versions} isReadOnly={form.isReadOnly} names={names} onSaved={reload} />
+                <Versions
+                  agentId={agent.id}
+                  parts={parts}
+                  flow={flow}
+                  versions={flow.versions}
+                  isReadOnly={form.isReadOnly}
+                  names={names}
+                />
               )}
             </Row>
           ))}
@@ -82,6 +92,7 @@ export function Flows({ agent, form, reload: reloadAgent }: SectionProps) {
       {isAdding ? (
         <NewFlow
           agentId={agent.id}
+          parts={parts}
           onClose={() => setAdding(false)}
           onSaved={() => {
             setAdding(false);
@@ -115,38 +126,49 @@ function FlowActs({
 
 function NewFlow({
   agentId,
+  parts,
   onClose,
   onSaved,
 }: {
   readonly agentId: string;
+  readonly parts: Parts<AgentFlowsQuery, Flow>;
   readonly onClose: () => void;
   readonly onSaved: () => void;
 }) {
   const { t } = useText();
-  const create = useMutate(CreateFlowDocument);
-  const [name, setName] = useState('');
+  const form = usePartForm({
+    agentId,
+    seen: parts.see(undefined),
+    toValues: () => ({ name: '' }),
+    read: () => parts.read(undefined),
+    send: ({ name }, { revision }) => {
+      const steps = [{ retrieve: { stepId: 'find' } }, { model: { stepId: 'answer' } }];
+      const input = { name, enabled: false, versions: [{ version: 1, active: true, description: '', steps }] };
+      return run(CreateFlowDocument, { agentId, input, expectedDraft: revision });
+    },
+    member: parts.member,
+  });
+  const { values, change, error } = form;
   const save = async () => {
-    const steps = [{ retrieve: { stepId: 'find' } }, { model: { stepId: 'answer' } }];
-    const input = { name, enabled: false, versions: [{ version: 1, active: true, description: '', steps }] };
-    if ((await create.run({ agentId, input })) !== undefined) onSaved();
+    if (await form.save()) onSaved();
   };
   return (
-    <PartDialog
+    <DraftDialog
+      form={form}
+      labels={{ name: t('Name') }}
       title={t('New flow')}
-      isDirty={name !== ''}
-      isBusy={create.isBusy}
-      error={errorBeside(create.error, ['input.name'])}
+      fieldPaths={['input.name']}
       onClose={onClose}
       onSubmit={() => void save()}
       action={t('Create')}
     >
       <Field
         label={t('Name')}
-        error={findFault(create.error, 'input.name')}
+        error={findFault(error, 'input.name')}
         hint={t('It begins with two steps, a search and an answer, and is switched off until you turn it on.')}
       >
-        {(control) => <TextInput {...control} value={name} onChange={(event) => setName(event.target.value)} />}
+        {(control) => <TextInput {...control} value={values.name} onChange={(event) => change({ name: event.target.value })} />}
       </Field>
-    </PartDialog>
+    </DraftDialog>
   );
 }

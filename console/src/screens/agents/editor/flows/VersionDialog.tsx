@@ -1,33 +1,41 @@
-import type { ParleyError } from '@parley/client';
+import { ParleyError } from '@parley/client';
 import { useState } from 'react';
+import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { Button } from '../../../../ui/form/button.tsx';
-import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Field, type FieldError, TextArea, TextInput } from '../../../../ui/form/field.tsx';
-import { PartDialog } from '../parts/PartDialog.tsx';
+import { DraftDialog } from '../parts/DraftDialog.tsx';
+import { usePartForm } from '../parts/use-part-form.ts';
+import type { Parts } from '../parts/use-parts.ts';
 import { parseJson } from '../parts/words.ts';
-import type { FlowStepInput, FlowVersionInput } from './documents.ts';
+import { type AgentFlowsQuery, type FlowStepInput, type FlowVersionInput, UpdateFlowDocument } from './documents.ts';
 import styles from './flows.module.css';
 import { StepForm } from './StepForm.tsx';
-import type { KnownNames } from './steps.ts';
-import { kindName, newStep, stepKinds } from './steps.ts';
+import type { Flow, KnownNames, Version } from './steps.ts';
+import { kindName, newStep, stepKinds, toVersionInput } from './steps.ts';
 
 interface Props {
-  readonly version: FlowVersionInput;
-  /** Where the version stands among the variables of the mutation: places of faults begin with it. */
-  readonly place: string;
+  readonly agentId: string;
+  readonly parts: Parts<AgentFlowsQuery, Flow>;
+  readonly flow: Flow;
+  readonly version: Version;
+  /** Whether a new version is made that begins as this one. */
+  readonly isNew: boolean;
   readonly names: KnownNames;
-  readonly isBusy: boolean;
-  readonly error: ParleyError | undefined;
   readonly onClose: () => void;
-  readonly onSave: (version: FlowVersionInput) => void;
+  readonly onSaved: () => void;
 }
 
+/** Where the version stands among the variables of the mutation: places of faults begin with it. */
+const place = 'input.versions.0';
+
 /** The steps of a version, as forms or as JSON. */
-export function VersionDialog({ version, place, names, isBusy, error, onClose, onSave }: Props) {
+export function VersionDialog({ agentId, parts, flow, version, isNew, names, onClose, onSaved }: Props) {
   const { t } = useText();
-  const [description, setDescription] = useState(version.description ?? '');
-  const [steps, setSteps] = useState<readonly FlowStepInput[]>(version.steps);
+  const form = useVersionForm({ agentId, parts, flow, version, isNew });
+  const { values, change, error } = form;
+  const { description, steps } = values;
   const [json, setJson] = useState<string>();
   const [fault, setFault] = useState<string>();
   const read = () => {
@@ -36,31 +44,33 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
     setFault(list === undefined ? t('This is no JSON array of steps.') : undefined);
     return list;
   };
+  const setSteps = (list: readonly FlowStepInput[]) => change({ steps: list });
   const toForm = () => {
     const list = read();
     if (list === undefined) return;
     setSteps(list);
     setJson(undefined);
   };
-  const save = () => {
+  const save = async () => {
     const list = read();
-    if (list !== undefined) onSave({ ...version, description, steps: [...list] });
+    if (list !== undefined && (await form.save({ steps: list }))) onSaved();
   };
-  const isDirty = description !== (version.description ?? '') || json !== undefined || steps !== version.steps;
   const fieldPaths = [`${place}.description`, ...(json === undefined ? steps.map((_, index) => `${place}.steps.${index}`) : [])];
   return (
-    <PartDialog
-      title={t('Version {version}', { version: version.version })}
+    <DraftDialog
+      form={form}
+      labels={{ description: t('What changed'), steps: t('Steps') }}
+      title={isNew ? t('New version of {name}', { name: flow.name }) : t('Version {version}', { version: version.version })}
       size="wide"
-      isDirty={isDirty}
-      isBusy={isBusy}
-      error={errorBeside(error, fieldPaths)}
+      isDirty={json !== undefined}
+      fieldPaths={fieldPaths}
       onClose={onClose}
-      onSubmit={save}
-      action={t('Save')}
+      onSubmit={() => void save()}
     >
       <Field label={t('What changed')} error={findFault(error, `${place}.description`)}>
-        {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
+        {(control) => (
+          <TextInput {...control} value={description} onChange={(event) => change({ description: event.target.value })} />
+        )}
       </Field>
       <div className={styles.acts}>
         <p className={styles.quiet}>
@@ -90,8 +100,46 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
           )}
         </Field>
       )}
-    </PartDialog>
+    </DraftDialog>
   );
+}
+
+/** The form of one version. The mutation sends all versions of the flow: the others as they are now. */
+function useVersionForm({
+  agentId,
+  parts,
+  flow,
+  version: seen,
+  isNew,
+}: Pick<Props, 'agentId' | 'parts' | 'flow' | 'version' | 'isNew'>) {
+  const { revision } = parts.see(flow);
+  const start = toVersionInput(seen);
+  return usePartForm({
+    agentId,
+    seen: { revision, item: isNew ? undefined : seen },
+    toValues: (item: Version | undefined): { description: string; steps: readonly FlowStepInput[] } =>
+      item === undefined
+        ? { description: '', steps: start.steps }
+        : { description: item.description ?? '', steps: toVersionInput(item).steps },
+    read: async () => {
+      const now = await parts.read(flow.id);
+      const others = now.item?.versions ?? [];
+      const item = isNew ? undefined : others.find(({ version }) => version === seen.version);
+      return { revision: now.revision, item, flow: now.item, others: others.filter((other) => other !== item) };
+    },
+    send: ({ description, steps }, { flow: now, item, others, revision: expectedDraft }) => {
+      if (now === undefined) throw new ParleyError('This flow is gone.', { code: 'NOT_FOUND' });
+      const next = Math.max(0, ...others.map(({ version }) => version)) + 1;
+      const own: FlowVersionInput = {
+        version: item?.version ?? next,
+        active: item?.active ?? false,
+        description,
+        steps: [...steps],
+      };
+      return run(UpdateFlowDocument, { id: flow.id, input: { versions: [own, ...others.map(toVersionInput)] }, expectedDraft });
+    },
+    member: () => parts.member(flow),
+  });
 }
 
 function StepForms({

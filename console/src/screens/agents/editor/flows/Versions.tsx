@@ -1,41 +1,35 @@
 import { useState } from 'react';
-import { useMutate } from '../../../../graphql/hooks.ts';
+import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
-import { Badge, ErrorNote } from '../../../../ui/feedback.tsx';
+import { Badge } from '../../../../ui/feedback.tsx';
 import { Button } from '../../../../ui/form/button.tsx';
-import { type FlowVersionInput, UpdateFlowDocument } from './documents.ts';
+import type { Parts } from '../parts/use-parts.ts';
+import { type AgentFlowsQuery, UpdateFlowDocument } from './documents.ts';
 import styles from './flows.module.css';
 import type { KnownNames } from './steps.ts';
 import { type Flow, getKind, kindName, stepSentence, toStepInput, toVersionInput, type Version } from './steps.ts';
 import { VersionDialog } from './VersionDialog.tsx';
 
 interface Props {
+  readonly agentId: string;
+  readonly parts: Parts<AgentFlowsQuery, Flow>;
   readonly flow: Flow;
   readonly versions: readonly Version[];
   readonly isReadOnly: boolean;
   readonly names: KnownNames;
-  readonly onSaved: () => void;
 }
 
 /** The versions of a flow, newest first, with their steps; each can be made the active one or the start of a new one. */
-export function Versions({ flow, versions, isReadOnly, names, onSaved }: Props) {
+export function Versions({ agentId, parts, flow, versions, isReadOnly, names }: Props) {
   const { t } = useText();
-  const update = useMutate(UpdateFlowDocument);
-  const [edited, setEdited] = useState<FlowVersionInput>();
-  const next = Math.max(0, ...versions.map(({ version }) => version)) + 1;
-  const save = async (versionInputs: readonly FlowVersionInput[]) => {
-    const result = await update.run({ id: flow.id, input: { versions: [...versionInputs] } });
-    if (result !== undefined) {
-      setEdited(undefined);
-      onSaved();
-    }
-  };
-  const inputs = versions.map(toVersionInput);
-  const activate = (version: number) => save(inputs.map((input) => ({ ...input, active: input.version === version })));
-  const put = (input: FlowVersionInput) => save([...inputs.filter(({ version }) => version !== input.version), input]);
+  const [edited, setEdited] = useState<{ readonly version: Version; readonly isNew: boolean }>();
+  const activate = (version: number) =>
+    parts.act(flow, ({ item, revision }) => {
+      const inputs = (item.versions ?? []).map((input) => ({ ...toVersionInput(input), active: input.version === version }));
+      return run(UpdateFlowDocument, { id: flow.id, input: { versions: inputs }, expectedDraft: revision });
+    });
   return (
     <>
-      {edited === undefined ? <ErrorNote error={update.error} /> : null}
       {[...versions].reverse().map((version) => (
         <details key={version.version} className={styles.version} open={version.active}>
           <summary>
@@ -59,17 +53,14 @@ export function Versions({ flow, versions, isReadOnly, names, onSaved }: Props) 
           {isReadOnly ? null : (
             <div className={styles.acts}>
               {version.active ? null : (
-                <Button size="small" isBusy={update.isBusy} onClick={() => void activate(version.version)}>
+                <Button size="small" onClick={() => void activate(version.version)}>
                   {t('Make version {version} active', { version: version.version })}
                 </Button>
               )}
-              <Button size="small" onClick={() => setEdited(toVersionInput(version))}>
+              <Button size="small" onClick={() => setEdited({ version, isNew: false })}>
                 {t('Edit version {version}', { version: version.version })}
               </Button>
-              <Button
-                size="small"
-                onClick={() => setEdited({ ...toVersionInput(version), version: next, active: false, description: '' })}
-              >
+              <Button size="small" onClick={() => setEdited({ version, isNew: true })}>
                 {t('New version from it')}
               </Button>
             </div>
@@ -78,17 +69,17 @@ export function Versions({ flow, versions, isReadOnly, names, onSaved }: Props) 
       ))}
       {edited === undefined ? null : (
         <VersionDialog
-          key={edited.version}
-          version={edited}
-          place={`input.versions.${inputs.filter(({ version }) => version !== edited.version).length}`}
+          agentId={agentId}
+          parts={parts}
+          flow={flow}
+          version={edited.version}
+          isNew={edited.isNew}
           names={names}
-          isBusy={update.isBusy}
-          error={update.error}
-          onClose={() => {
-            update.reset();
+          onClose={() => setEdited(undefined)}
+          onSaved={() => {
             setEdited(undefined);
+            parts.reload();
           }}
-          onSave={(version) => void put(version)}
         />
       )}
     </>

@@ -160,7 +160,7 @@ export type AgentFlowsQueryVariables = Exact<{
 }>;
 
 
-export type AgentFlowsQuery = { agent: { id: string, flows: Array<{ id: string, name: string, enabled: boolean, warnings: Array<{ message: string }>, versions: Array<{ version: number, active: boolean, description: string, steps: Array<
+export type AgentFlowsQuery = { agent: { id: string, draft: { revision: number } | null, flows: Array<{ id: string, name: string, enabled: boolean, warnings: Array<{ message: string }>, versions: Array<{ version: number, active: boolean, description: string, steps: Array<
           | { __typename: 'BranchStep', onTrue: string, onFalse: string | null, stepId: string | null, condition: { left: string, operator: FlowOperator, right: string } }
           | { __typename: 'ModelStep', prompt: string, modelId: string | null, stepId: string | null }
           | { __typename: 'PromptStep', text: string, stepId: string | null }
@@ -201,6 +201,7 @@ export type FlowStepFieldsFragment =
 export type CreateFlowMutationVariables = Exact<{
   agentId: string;
   input: CreateFlowInput;
+  expectedDraft: number;
 }>;
 
 
@@ -209,6 +210,7 @@ export type CreateFlowMutation = { createFlow: { id: string, warnings: Array<{ m
 export type UpdateFlowMutationVariables = Exact<{
   id: string;
   input: UpdateFlowInput;
+  expectedDraft: number;
 }>;
 
 
@@ -216,12 +218,13 @@ export type UpdateFlowMutation = { updateFlow: { id: string, enabled: boolean, w
 
 export type DeleteFlowMutationVariables = Exact<{
   id: string;
+  expectedDraft: number;
 }>;
 
 
 export type DeleteFlowMutation = { deleteFlow: { id: string } };
 
-export const AgentFlowsDocument = document<AgentFlowsQuery, AgentFlowsQueryVariables>("query AgentFlows($id:ID!){agent(id:$id){id flows{id name enabled warnings{message}versions{version active description steps{...FlowStepFields}}}tools{id name}enabledTools{type}}models{id}} fragment FlowStepFields on AgentFlowStep{__typename stepId ...on BranchStep{condition{left operator right}onTrue onFalse}...on ModelStep{prompt modelId}...on PromptStep{text}...on RetrieveStep{query limit dataSourceIds}...on ToolStep{tool arguments}}");
-export const CreateFlowDocument = document<CreateFlowMutation, CreateFlowMutationVariables>("mutation CreateFlow($agentId:ID!$input:CreateFlowInput!){createFlow(agentId:$agentId input:$input){id warnings{message}}}");
-export const UpdateFlowDocument = document<UpdateFlowMutation, UpdateFlowMutationVariables>("mutation UpdateFlow($id:ID!$input:UpdateFlowInput!){updateFlow(id:$id input:$input){id enabled warnings{message}}}");
-export const DeleteFlowDocument = document<DeleteFlowMutation, DeleteFlowMutationVariables>("mutation DeleteFlow($id:ID!){deleteFlow(id:$id){id}}");
+export const AgentFlowsDocument = document<AgentFlowsQuery, AgentFlowsQueryVariables>("query AgentFlows($id:ID!){agent(id:$id){id draft{revision}flows{id name enabled warnings{message}versions{version active description steps{...FlowStepFields}}}tools{id name}enabledTools{type}}models{id}} fragment FlowStepFields on AgentFlowStep{__typename stepId ...on BranchStep{condition{left operator right}onTrue onFalse}...on ModelStep{prompt modelId}...on PromptStep{text}...on RetrieveStep{query limit dataSourceIds}...on ToolStep{tool arguments}}");
+export const CreateFlowDocument = document<CreateFlowMutation, CreateFlowMutationVariables>("mutation CreateFlow($agentId:ID!$input:CreateFlowInput!$expectedDraft:Int!){createFlow(agentId:$agentId input:$input expectedDraft:$expectedDraft){id warnings{message}}}");
+export const UpdateFlowDocument = document<UpdateFlowMutation, UpdateFlowMutationVariables>("mutation UpdateFlow($id:ID!$input:UpdateFlowInput!$expectedDraft:Int!){updateFlow(id:$id input:$input expectedDraft:$expectedDraft){id enabled warnings{message}}}");
+export const DeleteFlowDocument = document<DeleteFlowMutation, DeleteFlowMutationVariables>("mutation DeleteFlow($id:ID!$expectedDraft:Int!){deleteFlow(id:$id expectedDraft:$expectedDraft){id}}");

@@ -1,11 +1,12 @@
-import { useState } from 'react';
-import { useMutate } from '../../../../graphql/hooks.ts';
+import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
-import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { DraftDialog } from '../parts/DraftDialog.tsx';
 import { KindField } from '../parts/KindField.tsx';
-import { PartDialog } from '../parts/PartDialog.tsx';
-import { CreateInputDocument, UpdateInputDocument } from './documents.ts';
+import { usePartForm } from '../parts/use-part-form.ts';
+import type { Parts } from '../parts/use-parts.ts';
+import { type AgentInputsQuery, CreateInputDocument, UpdateInputDocument } from './documents.ts';
 import {
   type AgentInput,
   type InputValues,
@@ -18,6 +19,7 @@ import {
 
 interface Props {
   readonly agentId: string;
+  readonly parts: Parts<AgentInputsQuery, AgentInput>;
   /** Undefined: a new one. */
   readonly input: AgentInput | undefined;
   /** Of a new one: behind all others. */
@@ -26,32 +28,46 @@ interface Props {
   readonly onSaved: () => void;
 }
 
-export function InputDialog({ agentId, input, orderIndex, onClose, onSaved }: Props) {
+export function InputDialog({ agentId, parts, input, orderIndex, onClose, onSaved }: Props) {
   const { t } = useText();
-  const create = useMutate(CreateInputDocument);
-  const update = useMutate(UpdateInputDocument);
-  const [values, setValues] = useState(() => readValues(input));
-  const error = create.error ?? update.error;
-  const change = (members: Partial<InputValues>) => setValues({ ...values, ...members });
+  const form = usePartForm({
+    agentId,
+    seen: parts.see(input),
+    toValues: readValues,
+    read: () => parts.read(input?.id),
+    send: (values, { item, revision }) => {
+      const { label, variableName, showOnChatCreate } = values;
+      const request = { label, variableName, showOnChatCreate, settings: toSettingsInput(values) };
+      return item === undefined
+        ? run(CreateInputDocument, { agentId, input: { ...request, orderIndex }, expectedDraft: revision })
+        : run(UpdateInputDocument, { id: item.id, input: request, expectedDraft: revision });
+    },
+    member: parts.member,
+  });
+  const { values, change, error } = form;
   const at = settingsMember(values.type);
   const save = async () => {
-    const { label, variableName, showOnChatCreate } = values;
-    const request = { label, variableName, showOnChatCreate, settings: toSettingsInput(values) };
-    const result =
-      input === undefined
-        ? await create.run({ agentId, input: { ...request, orderIndex } })
-        : await update.run({ id: input.id, input: request });
-    if (result !== undefined) onSaved();
+    if (await form.save()) onSaved();
   };
   return (
-    <PartDialog
+    <DraftDialog
+      form={form}
+      labels={{
+        type: t('Kind'),
+        label: t('Question'),
+        variableName: t('Name in the instructions'),
+        showOnChatCreate: t('Ask when a chat begins'),
+        isRequired: t('Required'),
+        placeholder: t('Example in the field'),
+        defaultValue: t('Answer when none is given'),
+        options: t('Options'),
+        min: t('Least'),
+        max: t('Most'),
+      }}
       title={input === undefined ? t('New input') : t('Edit {name}', { name: input.label })}
-      isDirty={JSON.stringify(values) !== JSON.stringify(readValues(input))}
-      isBusy={create.isBusy || update.isBusy}
-      error={errorBeside(error, ['input.label', 'input.variableName', `${at}.options`])}
+      fieldPaths={['input.label', 'input.variableName', `${at}.options`]}
       onClose={onClose}
       onSubmit={() => void save()}
-      action={t('Save')}
     >
       <Field label={t('Question')} error={findFault(error, 'input.label')} hint={t('What a person reads beside the field.')}>
         {(control) => <TextInput {...control} value={values.label} onChange={(event) => change({ label: event.target.value })} />}
@@ -96,7 +112,7 @@ export function InputDialog({ agentId, input, orderIndex, onClose, onSaved }: Pr
         checked={values.showOnChatCreate}
         onChange={(event) => change({ showOnChatCreate: event.target.checked })}
       />
-    </PartDialog>
+    </DraftDialog>
   );
 }
 

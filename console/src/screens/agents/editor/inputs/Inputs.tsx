@@ -1,30 +1,29 @@
 import { ArrowDown, ArrowUp, ListChecks, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useMutate, usePage } from '../../../../graphql/hooks.ts';
+import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
-import { useRemove } from '../parts/use-remove.ts';
+import { useParts } from '../parts/use-parts.ts';
 import type { SectionProps } from '../section.ts';
 import { AgentInputsDocument, DeleteInputDocument, UpdateInputDocument } from './documents.ts';
 import { InputDialog } from './InputDialog.tsx';
 import { type AgentInput, inputTypeName } from './values.ts';
 
 /** What the agent asks a person for when a chat begins. */
-export function Inputs({ agent, form, reload: reloadAgent }: SectionProps) {
+export function Inputs(props: SectionProps) {
+  const { form } = props;
   const { t } = useText();
-  const { data, error, isLoading, reload: reloadParts } = usePage(AgentInputsDocument, { id: agent.id });
-  const reload = () => {
-    reloadParts();
-    // The editor counts them.
-    reloadAgent();
-  };
-  const update = useMutate(UpdateInputDocument);
-  const remove = useRemove(DeleteInputDocument, reload);
+  const parts = useParts(AgentInputsDocument, props, {
+    pick: ({ agent }) => agent?.userInputs ?? [],
+    list: 'userInputs',
+    partName: ({ variableName }: AgentInput) => variableName,
+    title: ({ label }) => label,
+  });
+  const { data, error, isLoading, items: inputs, reload } = parts;
   const [edited, setEdited] = useState<AgentInput | 'new'>();
-  const inputs = data?.agent?.userInputs ?? [];
   const add = form.isReadOnly ? undefined : (
     <Button icon={<Plus size={16} aria-hidden />} onClick={() => setEdited('new')}>
       {t('Add an input')}
@@ -36,18 +35,25 @@ export function Inputs({ agent, form, reload: reloadAgent }: SectionProps) {
     const [moved] = order.splice(index, 1);
     if (moved === undefined) return;
     order.splice(index + step, 0, moved);
-    for (const [orderIndex, { id, orderIndex: before }] of order.entries()) {
-      if (orderIndex !== before) await update.run({ id, input: { orderIndex } });
+    for (const [orderIndex, input] of order.entries()) {
+      if (orderIndex === input.orderIndex) continue;
+      const isDone = await parts.act(input, ({ item: { id }, revision }) =>
+        run(UpdateInputDocument, { id, input: { orderIndex }, expectedDraft: revision }),
+      );
+      if (!isDone) return;
     }
-    reload();
   };
+  const remove = (input: AgentInput) =>
+    parts.remove(input, t('New chats do not ask for it any more.'), ({ revision }) =>
+      run(DeleteInputDocument, { id: input.id, expectedDraft: revision }),
+    );
   return (
     <Section
       title={t('Inputs')}
       lead={t('Asked when a chat begins; answers stand in the instructions where their names are written.')}
       actions={inputs.length > 0 ? add : undefined}
     >
-      <ErrorNote error={error ?? update.error} onRetry={reload} />
+      <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton /> : null}
       {data !== undefined && inputs.length === 0 ? (
         <EmptyState icon={<ListChecks size={26} aria-hidden />} title={t('It asks for nothing')} action={add}>
@@ -70,7 +76,7 @@ export function Inputs({ agent, form, reload: reloadAgent }: SectionProps) {
                     isLast={index === inputs.length - 1}
                     onMove={(step) => void move(index, step)}
                     onEdit={() => setEdited(input)}
-                    onRemove={() => void remove(input.id, input.label, t('New chats do not ask for it any more.'))}
+                    onRemove={() => void remove(input)}
                   />
                 )
               }
@@ -80,7 +86,8 @@ export function Inputs({ agent, form, reload: reloadAgent }: SectionProps) {
       )}
       {edited === undefined ? null : (
         <InputDialog
-          agentId={agent.id}
+          agentId={props.agent.id}
+          parts={parts}
           input={edited === 'new' ? undefined : edited}
           orderIndex={inputs.length}
           onClose={() => setEdited(undefined)}

@@ -141,7 +141,7 @@ export type AgentInputsQueryVariables = Exact<{
 }>;
 
 
-export type AgentInputsQuery = { agent: { id: string, userInputs: Array<{ id: string, label: string, variableName: string, type: UserInputType, orderIndex: number, showOnChatCreate: boolean, settings:
+export type AgentInputsQuery = { agent: { id: string, draft: { revision: number } | null, userInputs: Array<{ id: string, label: string, variableName: string, type: UserInputType, orderIndex: number, showOnChatCreate: boolean, settings:
         | { __typename: 'BooleanSettings', defaultAnswer: boolean | null, isRequired: boolean, placeholder: string | null }
         | { __typename: 'DateSettings', defaultDay: string | null, earliestDay: string | null, latestDay: string | null, isRequired: boolean, placeholder: string | null }
         | { __typename: 'LongTextSettings', defaultText: string | null, maxLength: number | null, isRequired: boolean, placeholder: string | null }
@@ -174,6 +174,7 @@ export type InputSettingsFragment =
 export type CreateInputMutationVariables = Exact<{
   agentId: string;
   input: CreateUserInputInput;
+  expectedDraft: number;
 }>;
 
 
@@ -182,6 +183,7 @@ export type CreateInputMutation = { createUserInput: { id: string } };
 export type UpdateInputMutationVariables = Exact<{
   id: string;
   input: UpdateUserInputInput;
+  expectedDraft: number;
 }>;
 
 
@@ -189,12 +191,13 @@ export type UpdateInputMutation = { updateUserInput: { id: string, orderIndex: n
 
 export type DeleteInputMutationVariables = Exact<{
   id: string;
+  expectedDraft: number;
 }>;
 
 
 export type DeleteInputMutation = { deleteUserInput: { id: string } };
 
-export const AgentInputsDocument = document<AgentInputsQuery, AgentInputsQueryVariables>("query AgentInputs($id:ID!){agent(id:$id){id userInputs{id label variableName type orderIndex showOnChatCreate settings{...InputSettings}}}} fragment InputSettings on UserInputSettings{__typename isRequired placeholder ...on BooleanSettings{defaultAnswer}...on DateSettings{defaultDay earliestDay latestDay}...on LongTextSettings{defaultText maxLength}...on NumberSettings{defaultNumber min max}...on SelectSettings{defaultOption options}...on ShortTextSettings{defaultText maxLength}}");
-export const CreateInputDocument = document<CreateInputMutation, CreateInputMutationVariables>("mutation CreateInput($agentId:ID!$input:CreateUserInputInput!){createUserInput(agentId:$agentId input:$input){id}}");
-export const UpdateInputDocument = document<UpdateInputMutation, UpdateInputMutationVariables>("mutation UpdateInput($id:ID!$input:UpdateUserInputInput!){updateUserInput(id:$id input:$input){id orderIndex}}");
-export const DeleteInputDocument = document<DeleteInputMutation, DeleteInputMutationVariables>("mutation DeleteInput($id:ID!){deleteUserInput(id:$id){id}}");
+export const AgentInputsDocument = document<AgentInputsQuery, AgentInputsQueryVariables>("query AgentInputs($id:ID!){agent(id:$id){id draft{revision}userInputs{id label variableName type orderIndex showOnChatCreate settings{...InputSettings}}}} fragment InputSettings on UserInputSettings{__typename isRequired placeholder ...on BooleanSettings{defaultAnswer}...on DateSettings{defaultDay earliestDay latestDay}...on LongTextSettings{defaultText maxLength}...on NumberSettings{defaultNumber min max}...on SelectSettings{defaultOption options}...on ShortTextSettings{defaultText maxLength}}");
+export const CreateInputDocument = document<CreateInputMutation, CreateInputMutationVariables>("mutation CreateInput($agentId:ID!$input:CreateUserInputInput!$expectedDraft:Int!){createUserInput(agentId:$agentId input:$input expectedDraft:$expectedDraft){id}}");
+export const UpdateInputDocument = document<UpdateInputMutation, UpdateInputMutationVariables>("mutation UpdateInput($id:ID!$input:UpdateUserInputInput!$expectedDraft:Int!){updateUserInput(id:$id input:$input expectedDraft:$expectedDraft){id orderIndex}}");
+export const DeleteInputDocument = document<DeleteInputMutation, DeleteInputMutationVariables>("mutation DeleteInput($id:ID!$expectedDraft:Int!){deleteUserInput(id:$id expectedDraft:$expectedDraft){id}}");

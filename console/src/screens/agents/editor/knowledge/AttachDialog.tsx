@@ -2,6 +2,7 @@ import type { ParleyError } from '@parley/client';
 import { useState } from 'react';
 import { readableError, run } from '../../../../graphql/client.ts';
 import { useMorePages, usePage } from '../../../../graphql/hooks.ts';
+import { addToDraft } from '../../../../parts/drafts/change.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button } from '../../../../ui/form/button.tsx';
@@ -37,7 +38,7 @@ export function AttachDialog({ agentId, attached, onClose, onAttached }: Props) 
     setBusy(id);
     setFault(undefined);
     try {
-      await run(AttachSourceDocument, { agentId, dataSourceId: id });
+      await addToDraft(agentId, (expectedDraft) => run(AttachSourceDocument, { agentId, dataSourceId: id, expectedDraft }));
       onAttached();
     } catch (cause) {
       setFault(readableError(cause));

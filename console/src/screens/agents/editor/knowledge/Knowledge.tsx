@@ -4,6 +4,7 @@ import { type RefObject, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { readableError, run, upload } from '../../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../../graphql/hooks.ts';
+import { addToDraft } from '../../../../parts/drafts/change.ts';
 import { useReadingFailures } from '../../../../parts/reading-failures.ts';
 import { useSession } from '../../../../parts/session/session.tsx';
 import { useText } from '../../../../text/text.ts';
@@ -136,7 +137,7 @@ function useDetach(agentId: string, onDetached: () => void) {
     const body = t('The agent does not search it any more. The knowledge itself stays, for other agents too.');
     if (!(await confirm({ title: t('Detach {name}?', { name }), body, action: t('Detach') }))) return;
     try {
-      await run(DetachSourceDocument, { agentId, dataSourceId: id });
+      await addToDraft(agentId, (expectedDraft) => run(DetachSourceDocument, { agentId, dataSourceId: id, expectedDraft }));
       onDetached();
     } catch (cause) {
       sayError(cause);

@@ -106,6 +106,7 @@ export type AttachableSourcesQuery = { dataSources: { nodes: Array<{ id: string,
 export type AttachSourceMutationVariables = Exact<{
   agentId: string;
   dataSourceId: string;
+  expectedDraft: number;
 }>;
 
 
@@ -122,6 +123,7 @@ export type AddFileMutation = { addFileDataSource: { id: string } };
 export type DetachSourceMutationVariables = Exact<{
   agentId: string;
   dataSourceId: string;
+  expectedDraft: number;
 }>;
 
 
@@ -130,6 +132,6 @@ export type DetachSourceMutation = { detachDataSource: { dataSourceId: string } 
 export const AgentKnowledgeDocument = document<AgentKnowledgeQuery, AgentKnowledgeQueryVariables>("query AgentKnowledge($id:ID!$after:String){agent(id:$id){id sources(first:30 after:$after){nodes{...AgentSource}pageInfo{endCursor hasNextPage}}}} fragment AgentSource on DataSource{id name indexStatus indexPercentage errorCode errorMessage statistics{totalCount doneCount failedCount}}");
 export const AgentKnowledgeChangedDocument = document<AgentKnowledgeChangedSubscription, AgentKnowledgeChangedSubscriptionVariables>("subscription AgentKnowledgeChanged{dataSourcesChanged{id}}");
 export const AttachableSourcesDocument = document<AttachableSourcesQuery, AttachableSourcesQueryVariables>("query AttachableSources($search:String$after:String){dataSources(first:30 search:$search after:$after){nodes{id name indexStatus owner{id name}}pageInfo{endCursor hasNextPage}}}");
-export const AttachSourceDocument = document<AttachSourceMutation, AttachSourceMutationVariables>("mutation AttachSource($agentId:ID!$dataSourceId:ID!){attachDataSource(agentId:$agentId input:{dataSourceId:$dataSourceId}){__typename}}");
+export const AttachSourceDocument = document<AttachSourceMutation, AttachSourceMutationVariables>("mutation AttachSource($agentId:ID!$dataSourceId:ID!$expectedDraft:Int!){attachDataSource(agentId:$agentId input:{dataSourceId:$dataSourceId}expectedDraft:$expectedDraft){__typename}}");
 export const AddFileDocument = document<AddFileMutation, AddFileMutationVariables>("mutation AddFile($agentId:ID!$file:File!){addFileDataSource(agentId:$agentId file:$file){id}}");
-export const DetachSourceDocument = document<DetachSourceMutation, DetachSourceMutationVariables>("mutation DetachSource($agentId:ID!$dataSourceId:ID!){detachDataSource(agentId:$agentId dataSourceId:$dataSourceId){dataSourceId}}");
+export const DetachSourceDocument = document<DetachSourceMutation, DetachSourceMutationVariables>("mutation DetachSource($agentId:ID!$dataSourceId:ID!$expectedDraft:Int!){detachDataSource(agentId:$agentId dataSourceId:$dataSourceId expectedDraft:$expectedDraft){dataSourceId}}");

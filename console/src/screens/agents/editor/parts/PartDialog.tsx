@@ -11,6 +11,10 @@ interface Props {
   /** Whether something was typed that closing would lose. */
   readonly isDirty: boolean;
   readonly isBusy: boolean;
+  /** Whether the reader has to decide something before it can be saved. */
+  readonly isBlocked?: boolean;
+  /** What the reader has to know or to decide, in front of the buttons. */
+  readonly notes?: ReactNode;
   /** What no field of the form shows. */
   readonly error: ParleyError | undefined;
   readonly onClose: () => void;
@@ -22,14 +26,26 @@ interface Props {
 }
 
 /** The form of a part of an agent. It asks before it loses what was typed. */
-export function PartDialog({ title, isDirty, isBusy, error, onClose, onSubmit, action, size = 'normal', children }: Props) {
+export function PartDialog({
+  title,
+  isDirty,
+  isBusy,
+  isBlocked = false,
+  notes,
+  error,
+  onClose,
+  onSubmit,
+  action,
+  size = 'normal',
+  children,
+}: Props) {
   const { t } = useText();
   const confirm = useConfirm();
   const note = useRef<HTMLDivElement>(null);
   // A long form would hide it at its foot.
   useEffect(() => {
-    if (error !== undefined) note.current?.scrollIntoView({ block: 'nearest' });
-  }, [error]);
+    if (error !== undefined || isBlocked) note.current?.scrollIntoView({ block: 'nearest' });
+  }, [error, isBlocked]);
   const close = async () => {
     const isConfirmed =
       !isDirty ||
@@ -51,7 +67,7 @@ export function PartDialog({ title, isDirty, isBusy, error, onClose, onSubmit, a
       actions={
         <>
           <Button onClick={() => void close()}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy}>
+          <Button type="submit" variant="primary" isBusy={isBusy} disabled={isBlocked}>
             {action}
           </Button>
         </>
@@ -59,6 +75,7 @@ export function PartDialog({ title, isDirty, isBusy, error, onClose, onSubmit, a
     >
       {children}
       <div ref={note}>
+        {notes}
         <ErrorNote error={error} />
       </div>
     </Dialog>

@@ -1,12 +1,13 @@
-import { useState } from 'react';
-import { useMutate } from '../../../../graphql/hooks.ts';
+import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
-import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { DraftDialog } from '../parts/DraftDialog.tsx';
 import { KindField } from '../parts/KindField.tsx';
-import { PartDialog } from '../parts/PartDialog.tsx';
+import { usePartForm } from '../parts/use-part-form.ts';
+import type { Parts } from '../parts/use-parts.ts';
 import { splitLines } from '../parts/words.ts';
-import { CreateSecretDocument, type SecretType, UpdateSecretDocument } from './documents.ts';
+import { type AgentSecretsQuery, CreateSecretDocument, type SecretType, UpdateSecretDocument } from './documents.ts';
 import type { Secret } from './words.ts';
 import { secretTypeName } from './words.ts';
 
@@ -14,40 +15,61 @@ const types: readonly SecretType[] = ['API_KEY', 'BEARER_TOKEN', 'BASIC_AUTH', '
 
 interface Props {
   readonly agentId: string;
+  readonly parts: Parts<AgentSecretsQuery, Secret>;
   /** Undefined: a new one. */
   readonly secret: Secret | undefined;
   readonly onClose: () => void;
   readonly onSaved: () => void;
 }
 
+const toValues = (secret: Secret | undefined) => ({
+  key: secret?.key ?? '',
+  secretType: secret?.secretType ?? 'API_KEY',
+  description: secret?.description ?? '',
+  // A value is never shown: when it was stored tells whether somebody else wrote one too.
+  value: { typed: '', storedAt: secret?.updatedAt ?? '' },
+  origins: secret?.origins.join('\n') ?? '',
+});
+
+function toInput({ secretType, description, value: { typed: value }, origins }: ReturnType<typeof toValues>) {
+  const valueInput = value === '' ? {} : { value, ...(origins.trim() === '' ? {} : { origins: splitLines(origins) }) };
+  return { secretType, description, ...valueInput };
+}
+
 /** A new secret, or another value for one. An empty value keeps the one that is stored. */
-export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
+export function SecretDialog({ agentId, parts, secret, onClose, onSaved }: Props) {
   const { t } = useText();
-  const create = useMutate(CreateSecretDocument);
-  const update = useMutate(UpdateSecretDocument);
-  const [key, setKey] = useState('');
-  const [secretType, setType] = useState<SecretType>(secret?.secretType ?? 'API_KEY');
-  const [description, setDescription] = useState(secret?.description ?? '');
-  const [value, setValue] = useState('');
-  const [origins, setOrigins] = useState(secret?.origins.join('\n') ?? '');
-  const error = create.error ?? update.error;
+  const form = usePartForm({
+    agentId,
+    seen: parts.see(secret),
+    toValues,
+    read: () => parts.read(secret?.id),
+    send: (values, { item, revision }) =>
+      item === undefined
+        ? run(CreateSecretDocument, { agentId, input: { key: values.key, ...toInput(values) }, expectedDraft: revision })
+        : run(UpdateSecretDocument, { id: item.id, input: toInput(values), expectedDraft: revision }),
+    member: parts.member,
+  });
+  const { values, change, error } = form;
+  const { key, secretType, description, value, origins } = values;
   const save = async () => {
-    const valueInput = value === '' ? {} : { value, ...(origins.trim() === '' ? {} : { origins: splitLines(origins) }) };
-    const result =
-      secret === undefined
-        ? await create.run({ agentId, input: { key, secretType, description, ...valueInput } })
-        : await update.run({ id: secret.id, input: { secretType, description, ...valueInput } });
-    if (result !== undefined) onSaved();
+    if (await form.save()) onSaved();
   };
   return (
-    <PartDialog
+    <DraftDialog
+      form={form}
+      labels={{
+        key: t('Key'),
+        secretType: t('Kind'),
+        description: t('What it is for'),
+        value: t('Value'),
+        origins: t('Where it may be sent'),
+      }}
+      hidden={['value']}
       title={secret === undefined ? t('New secret') : t('Change {name}', { name: secret.key })}
-      isDirty={key !== '' || value !== '' || description !== (secret?.description ?? '')}
-      isBusy={create.isBusy || update.isBusy}
-      error={errorBeside(error, ['input.key', 'input.value', 'input.origins', 'input.description'])}
+      fieldPaths={['input.key', 'input.value', 'input.origins', 'input.description']}
       onClose={onClose}
       onSubmit={() => void save()}
-      action={t('Save')}
     >
       {secret === undefined ? (
         <Field
@@ -56,11 +78,16 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
           hint={t('Tools write it as {reference}.', { reference: `{{secret:${key === '' ? 'KEY' : key}}}` })}
         >
           {(control) => (
-            <TextInput {...control} value={key} autoComplete="off" onChange={(event) => setKey(event.target.value)} />
+            <TextInput {...control} value={key} autoComplete="off" onChange={(event) => change({ key: event.target.value })} />
           )}
         </Field>
       ) : null}
-      <KindField value={secretType} kinds={types} name={(type) => secretTypeName(t, type)} onChange={setType} />
+      <KindField
+        value={secretType}
+        kinds={types}
+        name={(type) => secretTypeName(t, type)}
+        onChange={(type) => change({ secretType: type })}
+      />
       <Field
         label={t('Value')}
         error={findFault(error, 'input.value')}
@@ -71,8 +98,8 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
             {...control}
             type="password"
             autoComplete="off"
-            value={value}
-            onChange={(event) => setValue(event.target.value)}
+            value={value.typed}
+            onChange={(event) => change({ value: { ...value, typed: event.target.value } })}
           />
         )}
       </Field>
@@ -81,11 +108,15 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
         error={findFault(error, 'input.origins')}
         hint={t('Origins such as https://api.example.com, one a line. Empty: those of the tools that name it.')}
       >
-        {(control) => <TextArea {...control} rows={2} value={origins} onChange={(event) => setOrigins(event.target.value)} />}
+        {(control) => (
+          <TextArea {...control} rows={2} value={origins} onChange={(event) => change({ origins: event.target.value })} />
+        )}
       </Field>
       <Field label={t('What it is for')} error={findFault(error, 'input.description')}>
-        {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
+        {(control) => (
+          <TextInput {...control} value={description} onChange={(event) => change({ description: event.target.value })} />
+        )}
       </Field>
-    </PartDialog>
+    </DraftDialog>
   );
 }

@@ -1,13 +1,13 @@
 import { KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { usePage } from '../../../../graphql/hooks.ts';
+import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Time } from '../../../../ui/small.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
-import { useRemove } from '../parts/use-remove.ts';
+import { useParts } from '../parts/use-parts.ts';
 import type { SectionProps } from '../section.ts';
 import { AgentSecretsDocument, DeleteSecretDocument } from './documents.ts';
 import { SecretDialog } from './SecretDialog.tsx';
@@ -15,22 +15,25 @@ import type { Secret } from './words.ts';
 import { secretTypeName } from './words.ts';
 
 /** Credentials of tools. Values go in and never come out. */
-export function Secrets({ agent, form, reload: reloadAgent }: SectionProps) {
+export function Secrets(props: SectionProps) {
+  const { form } = props;
   const { t } = useText();
-  const { data, error, isLoading, reload: reloadParts } = usePage(AgentSecretsDocument, { id: agent.id });
-  const reload = () => {
-    reloadParts();
-    // The editor counts them.
-    reloadAgent();
-  };
-  const remove = useRemove(DeleteSecretDocument, reload);
+  const parts = useParts(AgentSecretsDocument, props, {
+    pick: ({ agent }) => agent?.secrets ?? [],
+    list: 'secrets',
+    partName: ({ key }: Secret) => key,
+  });
+  const { data, error, isLoading, items: secrets, reload } = parts;
   const [edited, setEdited] = useState<Secret | 'new'>();
-  const secrets = data?.agent?.secrets ?? [];
   const add = form.isReadOnly ? undefined : (
     <Button icon={<Plus size={16} aria-hidden />} onClick={() => setEdited('new')}>
       {t('Add a secret')}
     </Button>
   );
+  const remove = (secret: Secret) =>
+    parts.remove(secret, t('Tools that name it fail until they get another one.'), ({ revision }) =>
+      run(DeleteSecretDocument, { id: secret.id, expectedDraft: revision }),
+    );
   return (
     <Section
       title={t('Secrets')}
@@ -63,10 +66,7 @@ export function Secrets({ agent, form, reload: reloadAgent }: SectionProps) {
                     <IconButton label={t('Change {name}', { name: secret.key })} onClick={() => setEdited(secret)}>
                       <Pencil size={16} aria-hidden />
                     </IconButton>
-                    <IconButton
-                      label={t('Delete {name}', { name: secret.key })}
-                      onClick={() => void remove(secret.id, secret.key, t('Tools that name it fail until they get another one.'))}
-                    >
+                    <IconButton label={t('Delete {name}', { name: secret.key })} onClick={() => void remove(secret)}>
                       <Trash2 size={16} aria-hidden />
                     </IconButton>
                   </>
@@ -78,7 +78,8 @@ export function Secrets({ agent, form, reload: reloadAgent }: SectionProps) {
       )}
       {edited === undefined ? null : (
         <SecretDialog
-          agentId={agent.id}
+          agentId={props.agent.id}
+          parts={parts}
           secret={edited === 'new' ? undefined : edited}
           onClose={() => setEdited(undefined)}
           onSaved={() => {

@@ -46,11 +46,12 @@ export type AgentSecretsQueryVariables = Exact<{
 }>;
 
 
-export type AgentSecretsQuery = { agent: { id: string, secrets: Array<{ id: string, key: string, secretType: SecretType, description: string, hasValue: boolean, origins: Array<string>, updatedAt: string }> | null } | null };
+export type AgentSecretsQuery = { agent: { id: string, draft: { revision: number } | null, secrets: Array<{ id: string, key: string, secretType: SecretType, description: string, hasValue: boolean, origins: Array<string>, updatedAt: string }> | null } | null };
 
 export type CreateSecretMutationVariables = Exact<{
   agentId: string;
   input: CreateAgentSecretInput;
+  expectedDraft: number;
 }>;
 
 
@@ -59,6 +60,7 @@ export type CreateSecretMutation = { createAgentSecret: { id: string } };
 export type UpdateSecretMutationVariables = Exact<{
   id: string;
   input: UpdateAgentSecretInput;
+  expectedDraft: number;
 }>;
 
 
@@ -66,12 +68,13 @@ export type UpdateSecretMutation = { updateAgentSecret: { id: string, hasValue: 
 
 export type DeleteSecretMutationVariables = Exact<{
   id: string;
+  expectedDraft: number;
 }>;
 
 
 export type DeleteSecretMutation = { deleteAgentSecret: { id: string } };
 
-export const AgentSecretsDocument = document<AgentSecretsQuery, AgentSecretsQueryVariables>("query AgentSecrets($id:ID!){agent(id:$id){id secrets{id key secretType description hasValue origins updatedAt}}}");
-export const CreateSecretDocument = document<CreateSecretMutation, CreateSecretMutationVariables>("mutation CreateSecret($agentId:ID!$input:CreateAgentSecretInput!){createAgentSecret(agentId:$agentId input:$input){id}}");
-export const UpdateSecretDocument = document<UpdateSecretMutation, UpdateSecretMutationVariables>("mutation UpdateSecret($id:ID!$input:UpdateAgentSecretInput!){updateAgentSecret(id:$id input:$input){id hasValue origins}}");
-export const DeleteSecretDocument = document<DeleteSecretMutation, DeleteSecretMutationVariables>("mutation DeleteSecret($id:ID!){deleteAgentSecret(id:$id){id}}");
+export const AgentSecretsDocument = document<AgentSecretsQuery, AgentSecretsQueryVariables>("query AgentSecrets($id:ID!){agent(id:$id){id draft{revision}secrets{id key secretType description hasValue origins updatedAt}}}");
+export const CreateSecretDocument = document<CreateSecretMutation, CreateSecretMutationVariables>("mutation CreateSecret($agentId:ID!$input:CreateAgentSecretInput!$expectedDraft:Int!){createAgentSecret(agentId:$agentId input:$input expectedDraft:$expectedDraft){id}}");
+export const UpdateSecretDocument = document<UpdateSecretMutation, UpdateSecretMutationVariables>("mutation UpdateSecret($id:ID!$input:UpdateAgentSecretInput!$expectedDraft:Int!){updateAgentSecret(id:$id input:$input expectedDraft:$expectedDraft){id hasValue origins}}");
+export const DeleteSecretDocument = document<DeleteSecretMutation, DeleteSecretMutationVariables>("mutation DeleteSecret($id:ID!$expectedDraft:Int!){deleteAgentSecret(id:$id expectedDraft:$expectedDraft){id}}");

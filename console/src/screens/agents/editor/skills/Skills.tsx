@@ -1,15 +1,16 @@
 import { GraduationCap, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useMutate, usePage } from '../../../../graphql/hooks.ts';
+import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
-import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Field, Switch, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
-import { PartDialog } from '../parts/PartDialog.tsx';
+import { DraftDialog } from '../parts/DraftDialog.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
-import { useRemove } from '../parts/use-remove.ts';
+import { usePartForm } from '../parts/use-part-form.ts';
+import { type Parts, useParts } from '../parts/use-parts.ts';
 import type { SectionProps } from '../section.ts';
 import {
   AgentSkillsDocument,
@@ -22,34 +23,34 @@ import {
 type Skill = NonNullable<AgentSkillsQuery['agent']>['skills'][number];
 
 /** Instructions that the agent takes up when a task needs them. */
-export function Skills({ agent, form, reload: reloadAgent }: SectionProps) {
+export function Skills(props: SectionProps) {
+  const { form } = props;
   const { t } = useText();
-  const { data, error, isLoading, reload: reloadParts } = usePage(AgentSkillsDocument, { id: agent.id });
-  const reload = () => {
-    reloadParts();
-    // The editor counts them.
-    reloadAgent();
-  };
-  const update = useMutate(UpdateSkillDocument);
-  const remove = useRemove(DeleteSkillDocument, reload);
+  const parts = useParts(AgentSkillsDocument, props, {
+    pick: ({ agent }) => agent?.skills ?? [],
+    list: 'skills',
+    partName: ({ name }: Skill) => name,
+  });
+  const { data, error, isLoading, items: skills, reload } = parts;
   const [edited, setEdited] = useState<Skill | 'new'>();
-  const skills = data?.agent?.skills ?? [];
   const add = form.isReadOnly ? undefined : (
     <Button icon={<Plus size={16} aria-hidden />} onClick={() => setEdited('new')}>
       {t('Add a skill')}
     </Button>
   );
-  const turn = async (skill: Skill, enabled: boolean) => {
-    await update.run({ id: skill.id, input: { enabled } });
-    reload();
-  };
+  const turn = (skill: Skill, enabled: boolean) =>
+    parts.act(skill, ({ revision }) => run(UpdateSkillDocument, { id: skill.id, input: { enabled }, expectedDraft: revision }));
+  const remove = (skill: Skill) =>
+    parts.remove(skill, t('The agent does not have this skill any more.'), ({ revision }) =>
+      run(DeleteSkillDocument, { id: skill.id, expectedDraft: revision }),
+    );
   return (
     <Section
       title={t('Skills')}
       lead={t('Longer instructions for one kind of task. The agent reads a skill only when the task needs it.')}
       actions={skills.length > 0 ? add : undefined}
     >
-      <ErrorNote error={error ?? update.error} onRetry={reload} />
+      <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton /> : null}
       {data !== undefined && skills.length === 0 ? (
         <EmptyState icon={<GraduationCap size={26} aria-hidden />} title={t('No skills yet')} action={add}>
@@ -75,10 +76,7 @@ export function Skills({ agent, form, reload: reloadAgent }: SectionProps) {
                     <IconButton label={t('Edit {name}', { name: skill.name })} onClick={() => setEdited(skill)}>
                       <Pencil size={16} aria-hidden />
                     </IconButton>
-                    <IconButton
-                      label={t('Delete {name}', { name: skill.name })}
-                      onClick={() => void remove(skill.id, skill.name, t('The agent does not have this skill any more.'))}
-                    >
+                    <IconButton label={t('Delete {name}', { name: skill.name })} onClick={() => void remove(skill)}>
                       <Trash2 size={16} aria-hidden />
                     </IconButton>
                   </>
@@ -90,7 +88,8 @@ export function Skills({ agent, form, reload: reloadAgent }: SectionProps) {
       )}
       {edited === undefined ? null : (
         <SkillDialog
-          agentId={agent.id}
+          agentId={props.agent.id}
+          parts={parts}
           skill={edited === 'new' ? undefined : edited}
           onClose={() => setEdited(undefined)}
           onSaved={() => {
@@ -105,37 +104,48 @@ export function Skills({ agent, form, reload: reloadAgent }: SectionProps) {
 
 interface DialogProps {
   readonly agentId: string;
+  readonly parts: Parts<AgentSkillsQuery, Skill>;
   /** Undefined: a new one. */
   readonly skill: Skill | undefined;
   readonly onClose: () => void;
   readonly onSaved: () => void;
 }
 
-function SkillDialog({ agentId, skill, onClose, onSaved }: DialogProps) {
+const toValues = (skill: Skill | undefined) => ({
+  name: skill?.name ?? '',
+  description: skill?.description ?? '',
+  content: skill?.content ?? '',
+});
+
+function SkillDialog({ agentId, parts, skill, onClose, onSaved }: DialogProps) {
   const { t } = useText();
-  const create = useMutate(CreateSkillDocument);
-  const update = useMutate(UpdateSkillDocument);
-  const [name, setName] = useState(skill?.name ?? '');
-  const [description, setDescription] = useState(skill?.description ?? '');
-  const [content, setContent] = useState(skill?.content ?? '');
-  const error = create.error ?? update.error;
-  const input = { name, description, content };
+  const form = usePartForm({
+    agentId,
+    seen: parts.see(skill),
+    toValues,
+    read: () => parts.read(skill?.id),
+    send: (input, { item, revision }) =>
+      item === undefined
+        ? run(CreateSkillDocument, { agentId, input, expectedDraft: revision })
+        : run(UpdateSkillDocument, { id: item.id, input, expectedDraft: revision }),
+    member: parts.member,
+  });
+  const { values, change, error } = form;
+  const { name, description, content } = values;
   const save = async () => {
-    const result = skill === undefined ? await create.run({ agentId, input }) : await update.run({ id: skill.id, input });
-    if (result !== undefined) onSaved();
+    if (await form.save()) onSaved();
   };
   return (
-    <PartDialog
+    <DraftDialog
+      form={form}
+      labels={{ name: t('Name'), description: t('When to use it'), content: t('Instructions') }}
       title={skill === undefined ? t('New skill') : t('Edit {name}', { name: skill.name })}
-      isDirty={name !== (skill?.name ?? '') || description !== (skill?.description ?? '') || content !== (skill?.content ?? '')}
-      isBusy={create.isBusy || update.isBusy}
-      error={errorBeside(error, ['input.name', 'input.description', 'input.content'])}
+      fieldPaths={['input.name', 'input.description', 'input.content']}
       onClose={onClose}
       onSubmit={() => void save()}
-      action={t('Save')}
     >
       <Field label={t('Name')} error={findFault(error, 'input.name')}>
-        {(control) => <TextInput {...control} value={name} onChange={(event) => setName(event.target.value)} />}
+        {(control) => <TextInput {...control} value={name} onChange={(event) => change({ name: event.target.value })} />}
       </Field>
       <Field
         label={t('When to use it')}
@@ -143,12 +153,14 @@ function SkillDialog({ agentId, skill, onClose, onSaved }: DialogProps) {
         hint={t('The agent chooses skills by this sentence.')}
       >
         {(control) => (
-          <TextArea {...control} rows={2} value={description} onChange={(event) => setDescription(event.target.value)} />
+          <TextArea {...control} rows={2} value={description} onChange={(event) => change({ description: event.target.value })} />
         )}
       </Field>
       <Field label={t('Instructions')} error={findFault(error, 'input.content')}>
-        {(control) => <TextArea {...control} rows={10} value={content} onChange={(event) => setContent(event.target.value)} />}
+        {(control) => (
+          <TextArea {...control} rows={10} value={content} onChange={(event) => change({ content: event.target.value })} />
+        )}
       </Field>
-    </PartDialog>
+    </DraftDialog>
   );
 }

@@ -33,11 +33,12 @@ export type AgentSkillsQueryVariables = Exact<{
 }>;
 
 
-export type AgentSkillsQuery = { agent: { id: string, skills: Array<{ id: string, name: string, description: string, content: string | null, enabled: boolean, warnings: Array<{ message: string }> }> } | null };
+export type AgentSkillsQuery = { agent: { id: string, draft: { revision: number } | null, skills: Array<{ id: string, name: string, description: string, content: string | null, enabled: boolean, warnings: Array<{ message: string }> }> } | null };
 
 export type CreateSkillMutationVariables = Exact<{
   agentId: string;
   input: CreateSkillInput;
+  expectedDraft: number;
 }>;
 
 
@@ -46,6 +47,7 @@ export type CreateSkillMutation = { createSkill: { id: string, warnings: Array<{
 export type UpdateSkillMutationVariables = Exact<{
   id: string;
   input: UpdateSkillInput;
+  expectedDraft: number;
 }>;
 
 
@@ -53,12 +55,13 @@ export type UpdateSkillMutation = { updateSkill: { id: string, enabled: boolean,
 
 export type DeleteSkillMutationVariables = Exact<{
   id: string;
+  expectedDraft: number;
 }>;
 
 
 export type DeleteSkillMutation = { deleteSkill: { id: string } };
 
-export const AgentSkillsDocument = document<AgentSkillsQuery, AgentSkillsQueryVariables>("query AgentSkills($id:ID!){agent(id:$id){id skills{id name description content enabled warnings{message}}}}");
-export const CreateSkillDocument = document<CreateSkillMutation, CreateSkillMutationVariables>("mutation CreateSkill($agentId:ID!$input:CreateSkillInput!){createSkill(agentId:$agentId input:$input){id warnings{message}}}");
-export const UpdateSkillDocument = document<UpdateSkillMutation, UpdateSkillMutationVariables>("mutation UpdateSkill($id:ID!$input:UpdateSkillInput!){updateSkill(id:$id input:$input){id enabled warnings{message}}}");
-export const DeleteSkillDocument = document<DeleteSkillMutation, DeleteSkillMutationVariables>("mutation DeleteSkill($id:ID!){deleteSkill(id:$id){id}}");
+export const AgentSkillsDocument = document<AgentSkillsQuery, AgentSkillsQueryVariables>("query AgentSkills($id:ID!){agent(id:$id){id draft{revision}skills{id name description content enabled warnings{message}}}}");
+export const CreateSkillDocument = document<CreateSkillMutation, CreateSkillMutationVariables>("mutation CreateSkill($agentId:ID!$input:CreateSkillInput!$expectedDraft:Int!){createSkill(agentId:$agentId input:$input expectedDraft:$expectedDraft){id warnings{message}}}");
+export const UpdateSkillDocument = document<UpdateSkillMutation, UpdateSkillMutationVariables>("mutation UpdateSkill($id:ID!$input:UpdateSkillInput!$expectedDraft:Int!){updateSkill(id:$id input:$input expectedDraft:$expectedDraft){id enabled warnings{message}}}");
+export const DeleteSkillDocument = document<DeleteSkillMutation, DeleteSkillMutationVariables>("mutation DeleteSkill($id:ID!$expectedDraft:Int!){deleteSkill(id:$id expectedDraft:$expectedDraft){id}}");

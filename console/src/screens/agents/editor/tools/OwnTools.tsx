@@ -1,12 +1,13 @@
 import { Pencil, Plus, Trash2, Wrench } from 'lucide-react';
 import { useState } from 'react';
+import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { Badge, EmptyState, Note } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { Menu } from '../../../../ui/overlay/menu.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
-import { useRemove } from '../parts/use-remove.ts';
+import type { Parts } from '../parts/use-parts.ts';
 import { type AgentToolsQuery, DeleteToolDocument, type OwnToolFragment } from './documents.ts';
 import { ToolDialog } from './ToolDialog.tsx';
 import { TryDialog } from './TryDialog.tsx';
@@ -14,16 +15,19 @@ import type { ToolKind } from './values.ts';
 
 interface Props {
   readonly agentId: string;
-  readonly tools: readonly OwnToolFragment[];
+  readonly parts: Parts<AgentToolsQuery, OwnToolFragment>;
   readonly secrets: NonNullable<NonNullable<AgentToolsQuery['agent']>['secrets']>;
   readonly isReadOnly: boolean;
-  readonly onChanged: () => void;
 }
 
 /** Functions of APIs, functions of the caller and MCP servers of this agent. */
-export function OwnTools({ agentId, tools, secrets, isReadOnly, onChanged }: Props) {
+export function OwnTools({ agentId, parts, secrets, isReadOnly }: Props) {
   const { t } = useText();
-  const remove = useRemove(DeleteToolDocument, onChanged);
+  const { items: tools } = parts;
+  const remove = (tool: OwnToolFragment) =>
+    parts.remove(tool, t('The agent cannot call it any more.'), ({ revision }) =>
+      run(DeleteToolDocument, { id: tool.id, expectedDraft: revision }),
+    );
   const [edited, setEdited] = useState<OwnToolFragment | ToolKind>();
   const [tried, setTried] = useState<OwnToolFragment>();
   const kinds = {
@@ -69,7 +73,7 @@ export function OwnTools({ agentId, tools, secrets, isReadOnly, onChanged }: Pro
                     tool={tool}
                     onTry={() => setTried(tool)}
                     onEdit={() => setEdited(tool)}
-                    onRemove={() => void remove(tool.id, tool.name, t('The agent cannot call it any more.'))}
+                    onRemove={() => void remove(tool)}
                   />
                 )
               }
@@ -87,13 +91,14 @@ export function OwnTools({ agentId, tools, secrets, isReadOnly, onChanged }: Pro
       {edited === undefined ? null : (
         <ToolDialog
           agentId={agentId}
+          parts={parts}
           tool={typeof edited === 'string' ? undefined : edited}
           kind={typeof edited === 'string' ? edited : undefined}
           secrets={secrets}
           onClose={() => setEdited(undefined)}
           onSaved={() => {
             setEdited(undefined);
-            onChanged();
+            parts.reload();
           }}
         />
       )}

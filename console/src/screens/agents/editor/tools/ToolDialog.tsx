@@ -1,11 +1,13 @@
 import { useState } from 'react';
-import { useMutate } from '../../../../graphql/hooks.ts';
+import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
-import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Checkbox, Field, type FieldError, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
-import { PartDialog } from '../parts/PartDialog.tsx';
+import { DraftDialog } from '../parts/DraftDialog.tsx';
+import { usePartForm } from '../parts/use-part-form.ts';
+import type { Parts } from '../parts/use-parts.ts';
 import { AuthFields } from './AuthFields.tsx';
-import { CreateToolDocument, type OwnToolFragment, UpdateToolDocument } from './documents.ts';
+import { type AgentToolsQuery, CreateToolDocument, type OwnToolFragment, UpdateToolDocument } from './documents.ts';
 import {
   methods,
   newValues,
@@ -19,6 +21,7 @@ import {
 
 interface Props {
   readonly agentId: string;
+  readonly parts: Parts<AgentToolsQuery, OwnToolFragment>;
   /** Undefined: a new one, of `kind`. */
   readonly tool: OwnToolFragment | undefined;
   readonly kind: ToolKind | undefined;
@@ -28,38 +31,44 @@ interface Props {
 }
 
 /** The form of a tool of an agent, by its kind. */
-export function ToolDialog({ agentId, tool, kind = 'api', secrets, onClose, onSaved }: Props) {
+export function ToolDialog({ agentId, parts, tool, kind = 'api', secrets, onClose, onSaved }: Props) {
   const { t } = useText();
-  const create = useMutate(CreateToolDocument);
-  const update = useMutate(UpdateToolDocument);
-  const [first] = useState(() => (tool === undefined ? newValues(kind) : readValues(tool)));
-  const [values, setValues] = useState(first);
+  const labels = useLabels();
+  const form = usePartForm({
+    agentId,
+    seen: parts.see(tool),
+    toValues: (item) => (item === undefined ? newValues(kind) : readValues(item)),
+    read: () => parts.read(tool?.id),
+    send: (values, { item, revision }) => {
+      const input = { name: values.name, settings: toSettingsInput(values, (item ?? tool)?.settings) };
+      return item === undefined
+        ? run(CreateToolDocument, { agentId, input, expectedDraft: revision })
+        : run(UpdateToolDocument, { id: item.id, input, expectedDraft: revision });
+    },
+    member: parts.member,
+  });
+  const { values, change, error } = form;
   const [parametersFault, setFault] = useState<string>();
-  const change = (members: Partial<ToolValues>) => setValues({ ...values, ...members });
-  const error = create.error ?? update.error;
   const at = settingsMember(values.kind);
   const save = async () => {
     const isReadable = parseParameters(values) !== undefined;
     setFault(isReadable ? undefined : t('This is no JSON object.'));
-    if (!isReadable) return;
-    const input = { name: values.name, settings: toSettingsInput(values, tool?.settings) };
-    const result = tool === undefined ? await create.run({ agentId, input }) : await update.run({ id: tool.id, input });
-    if (result !== undefined) onSaved();
+    if (isReadable && (await form.save())) onSaved();
   };
   const titles = { api: t('New function of an API'), client: t('New function of the caller'), mcp: t('New MCP server') };
   const members = ['description', 'url', 'serverUrl', 'server', 'headers', 'query', 'body', 'parameters', 'auth', 'allowedTools'];
   const fault = (member: string) => findFault(error, `${at}.${member}`);
   const props: FieldsProps = { values, change, fault };
   return (
-    <PartDialog
+    <DraftDialog
+      form={form}
+      labels={labels}
+      hidden={['credential']}
       title={tool === undefined ? titles[values.kind] : t('Edit {name}', { name: tool.name })}
       size="wide"
-      isDirty={JSON.stringify(values) !== JSON.stringify(first)}
-      isBusy={create.isBusy || update.isBusy}
-      error={errorBeside(error, ['input.name', ...members.map((member) => `${at}.${member}`)])}
+      fieldPaths={['input.name', ...members.map((member) => `${at}.${member}`)]}
       onClose={onClose}
       onSubmit={() => void save()}
-      action={t('Save')}
     >
       <Field
         label={t('Name')}
@@ -101,8 +110,34 @@ export function ToolDialog({ agentId, tool, kind = 'api', secrets, onClose, onSa
           />
         </>
       )}
-    </PartDialog>
+    </DraftDialog>
   );
+}
+
+/** What the fields are called beside their controls. */
+function useLabels(): Readonly<Record<keyof ToolValues, string>> {
+  const { t } = useText();
+  return {
+    kind: t('Kind'),
+    name: t('Name'),
+    description: t('What it does'),
+    method: t('Method'),
+    url: t('Address'),
+    headers: t('Headers'),
+    query: t('Query'),
+    body: t('Body'),
+    parameters: t('Arguments, as JSON Schema'),
+    isIdempotent: t('A repeated call changes nothing more'),
+    requireApproval: t('Ask before each call'),
+    authType: t('How it signs in'),
+    authName: t('Name of the header or parameter'),
+    authInQuery: t('Send it in the query'),
+    username: t('Name of the user'),
+    credentialReference: t('Secret'),
+    credential: t('Value'),
+    server: t('Connected server'),
+    allowedTools: t('Only these of its tools'),
+  };
 }
 
 function ParametersField({ values, change, fault }: FieldsProps) {

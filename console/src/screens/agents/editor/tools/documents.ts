@@ -170,7 +170,7 @@ export type AgentToolsQueryVariables = Exact<{
 }>;
 
 
-export type AgentToolsQuery = { agent: { id: string, tools: Array<{ id: string, name: string, type: AgentToolType, description: string, warnings: Array<{ message: string }>, settings:
+export type AgentToolsQuery = { agent: { id: string, draft: { revision: number } | null, tools: Array<{ id: string, name: string, type: AgentToolType, description: string, warnings: Array<{ message: string }>, settings:
         | { __typename: 'ApiFunctionSettings', method: HttpMethod, url: string, body: unknown, parameters: Record<string, unknown> | null, isIdempotent: boolean, requireApproval: boolean, apiDescription: string | null, query: Array<{ name: string, value: string }>, headers: Array<{ name: string, value: string }>, auth: { type: SecretType | null, location: CredentialLocation, name: string | null, username: string | null, credential: string | null } | null }
         | { __typename: 'ClientFunctionSettings', parameters: Record<string, unknown> | null, clientDescription: string | null }
         | { __typename: 'McpServerSettings', server: string | null, serverUrl: string | null, requireApproval: boolean, mcpDescription: string | null, headers: Array<{ name: string, value: string }>, allowedTools: { isReadOnly: boolean | null, names: Array<string> | null } | null, program: { command: string | null, arguments: Array<string>, directory: string | null, environment: Array<{ name: string, value: string }> } | null, auth: { type: SecretType | null, location: CredentialLocation, name: string | null, username: string | null, credential: string | null } | null }
@@ -190,6 +190,7 @@ export type SubagentChoicesQuery = { agents: { nodes: Array<{ id: string, name: 
 export type CreateToolMutationVariables = Exact<{
   agentId: string;
   input: CreateAgentToolInput;
+  expectedDraft: number;
 }>;
 
 
@@ -202,6 +203,7 @@ export type CreateToolMutation = { createAgentTool: { id: string, name: string, 
 export type UpdateToolMutationVariables = Exact<{
   id: string;
   input: UpdateAgentToolInput;
+  expectedDraft: number;
 }>;
 
 
@@ -213,6 +215,7 @@ export type UpdateToolMutation = { updateAgentTool: { id: string, name: string, 
 
 export type DeleteToolMutationVariables = Exact<{
   id: string;
+  expectedDraft: number;
 }>;
 
 
@@ -234,10 +237,10 @@ export type OfferedToolsQueryVariables = Exact<{
 
 export type OfferedToolsQuery = { agentToolTools: { unavailableReason: string | null, leftOutCount: number, tools: Array<{ isAllowed: boolean, tool: { name: string, title: string | null, description: string | null, inputSchema: Record<string, unknown>, isReadOnly: boolean | null, isDestructive: boolean | null } }> } };
 
-export const AgentToolsDocument = document<AgentToolsQuery, AgentToolsQueryVariables>("query AgentTools($id:ID!){agent(id:$id){id tools{...OwnTool}secrets{id key}}tools{type description isAvailable reason setting}} fragment OwnTool on AgentTool{id name type description warnings{message}settings{__typename ...on ApiFunctionSettings{apiDescription:description method url query{name value}headers{name value}body parameters isIdempotent requireApproval auth{type location name username credential}}...on ClientFunctionSettings{clientDescription:description parameters}...on McpServerSettings{mcpDescription:description server serverUrl headers{name value}requireApproval allowedTools{isReadOnly names}program{command arguments directory environment{name value}}auth{type location name username credential}}}}");
+export const AgentToolsDocument = document<AgentToolsQuery, AgentToolsQueryVariables>("query AgentTools($id:ID!){agent(id:$id){id draft{revision}tools{...OwnTool}secrets{id key}}tools{type description isAvailable reason setting}} fragment OwnTool on AgentTool{id name type description warnings{message}settings{__typename ...on ApiFunctionSettings{apiDescription:description method url query{name value}headers{name value}body parameters isIdempotent requireApproval auth{type location name username credential}}...on ClientFunctionSettings{clientDescription:description parameters}...on McpServerSettings{mcpDescription:description server serverUrl headers{name value}requireApproval allowedTools{isReadOnly names}program{command arguments directory environment{name value}}auth{type location name username credential}}}}");
 export const SubagentChoicesDocument = document<SubagentChoicesQuery, SubagentChoicesQueryVariables>("query SubagentChoices{agents(first:100){nodes{id name}}}");
-export const CreateToolDocument = document<CreateToolMutation, CreateToolMutationVariables>("mutation CreateTool($agentId:ID!$input:CreateAgentToolInput!){createAgentTool(agentId:$agentId input:$input){...OwnTool}} fragment OwnTool on AgentTool{id name type description warnings{message}settings{__typename ...on ApiFunctionSettings{apiDescription:description method url query{name value}headers{name value}body parameters isIdempotent requireApproval auth{type location name username credential}}...on ClientFunctionSettings{clientDescription:description parameters}...on McpServerSettings{mcpDescription:description server serverUrl headers{name value}requireApproval allowedTools{isReadOnly names}program{command arguments directory environment{name value}}auth{type location name username credential}}}}");
-export const UpdateToolDocument = document<UpdateToolMutation, UpdateToolMutationVariables>("mutation UpdateTool($id:ID!$input:UpdateAgentToolInput!){updateAgentTool(id:$id input:$input){...OwnTool}} fragment OwnTool on AgentTool{id name type description warnings{message}settings{__typename ...on ApiFunctionSettings{apiDescription:description method url query{name value}headers{name value}body parameters isIdempotent requireApproval auth{type location name username credential}}...on ClientFunctionSettings{clientDescription:description parameters}...on McpServerSettings{mcpDescription:description server serverUrl headers{name value}requireApproval allowedTools{isReadOnly names}program{command arguments directory environment{name value}}auth{type location name username credential}}}}");
-export const DeleteToolDocument = document<DeleteToolMutation, DeleteToolMutationVariables>("mutation DeleteTool($id:ID!){deleteAgentTool(id:$id){id}}");
+export const CreateToolDocument = document<CreateToolMutation, CreateToolMutationVariables>("mutation CreateTool($agentId:ID!$input:CreateAgentToolInput!$expectedDraft:Int!){createAgentTool(agentId:$agentId input:$input expectedDraft:$expectedDraft){...OwnTool}} fragment OwnTool on AgentTool{id name type description warnings{message}settings{__typename ...on ApiFunctionSettings{apiDescription:description method url query{name value}headers{name value}body parameters isIdempotent requireApproval auth{type location name username credential}}...on ClientFunctionSettings{clientDescription:description parameters}...on McpServerSettings{mcpDescription:description server serverUrl headers{name value}requireApproval allowedTools{isReadOnly names}program{command arguments directory environment{name value}}auth{type location name username credential}}}}");
+export const UpdateToolDocument = document<UpdateToolMutation, UpdateToolMutationVariables>("mutation UpdateTool($id:ID!$input:UpdateAgentToolInput!$expectedDraft:Int!){updateAgentTool(id:$id input:$input expectedDraft:$expectedDraft){...OwnTool}} fragment OwnTool on AgentTool{id name type description warnings{message}settings{__typename ...on ApiFunctionSettings{apiDescription:description method url query{name value}headers{name value}body parameters isIdempotent requireApproval auth{type location name username credential}}...on ClientFunctionSettings{clientDescription:description parameters}...on McpServerSettings{mcpDescription:description server serverUrl headers{name value}requireApproval allowedTools{isReadOnly names}program{command arguments directory environment{name value}}auth{type location name username credential}}}}");
+export const DeleteToolDocument = document<DeleteToolMutation, DeleteToolMutationVariables>("mutation DeleteTool($id:ID!$expectedDraft:Int!){deleteAgentTool(id:$id expectedDraft:$expectedDraft){id}}");
 export const TryToolDocument = document<TryToolMutation, TryToolMutationVariables>("mutation TryTool($id:ID!$tool:String$arguments:JSON){tryAgentTool(id:$id tool:$tool arguments:$arguments){output isError durationMs}}");
 export const OfferedToolsDocument = document<OfferedToolsQuery, OfferedToolsQueryVariables>("query OfferedTools($id:ID!){agentToolTools(id:$id){unavailableReason leftOutCount tools{isAllowed tool{name title description inputSchema isReadOnly isDestructive}}}}");

@@ -28,8 +28,9 @@ export function CanaryDialog({ agent, version, onClose, onDone }: Props) {
   const [percent, setPercent] = useState(String(current?.percent ?? percentDefault));
   const [note, setNote] = useState('');
   const submit = async () => {
-    const draft = version === undefined ? { note, expectedDraft: agent.draft?.revision ?? null } : { version };
-    const reply = await start.run({ id: agent.id, percent: Number(percent), ...draft });
+    if (agent.draft === null) return;
+    const variables = { id: agent.id, percent: Number(percent), expectedDraft: agent.draft.revision };
+    const reply = await start.run({ ...variables, ...(version === undefined ? { note } : { version }) });
     const canary = reply?.startCanary.canary;
     if (canary === undefined || canary === null) return;
     toast(t('{percent} % of the chats that begin get version {version}.', canary));

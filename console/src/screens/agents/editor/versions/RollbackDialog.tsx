@@ -27,7 +27,7 @@ export function RollbackDialog({ agent, version, onClose, onDone }: Props) {
   const revision = agent.draft?.revision ?? null;
   const { changes, error, isCurrent, retry } = useChanges(agent.id, String(agent.publishedVersion), String(version), revision);
   const submit = async () => {
-    if (!isCurrent) return;
+    if (!isCurrent || revision === null) return;
     const reply = await rollback.run({ id: agent.id, version, note, expectedDraft: revision });
     if (reply === undefined) return;
     const { number, warnings } = reply.rollbackAgent;

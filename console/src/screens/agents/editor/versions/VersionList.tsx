@@ -158,8 +158,8 @@ function DraftActs({
       action: t('Discard the draft'),
       isDanger: true,
     });
-    if (!isConfirmed) return;
-    const reply = await discard.run({ id: agent.id, expectedDraft: agent.draft?.revision ?? null });
+    if (!isConfirmed || agent.draft === null) return;
+    const reply = await discard.run({ id: agent.id, expectedDraft: agent.draft.revision });
     if (reply !== undefined) onChange();
   };
   return (

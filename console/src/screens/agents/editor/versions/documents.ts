@@ -84,7 +84,7 @@ export type AgentVersionDiffQuery = { agentVersionDiff: Array<{ member: string, 
 export type PublishAgentMutationVariables = Exact<{
   id: string;
   note?: string | null | undefined;
-  expectedDraft?: number | null | undefined;
+  expectedDraft: number;
   overrideReason?: string | null | undefined;
 }>;
 
@@ -95,7 +95,7 @@ export type RollbackAgentMutationVariables = Exact<{
   id: string;
   version: number;
   note?: string | null | undefined;
-  expectedDraft?: number | null | undefined;
+  expectedDraft: number;
 }>;
 
 
@@ -103,7 +103,7 @@ export type RollbackAgentMutation = { rollbackAgent: { agentId: string, number: 
 
 export type DiscardAgentDraftMutationVariables = Exact<{
   id: string;
-  expectedDraft?: number | null | undefined;
+  expectedDraft: number;
 }>;
 
 
@@ -122,7 +122,7 @@ export type StartCanaryMutationVariables = Exact<{
   percent: number;
   version?: number | null | undefined;
   note?: string | null | undefined;
-  expectedDraft?: number | null | undefined;
+  expectedDraft: number;
 }>;
 
 
@@ -142,9 +142,9 @@ export const MoreAgentVersionsDocument = document<MoreAgentVersionsQuery, MoreAg
 export const AgentVersionFiguresDocument = document<AgentVersionFiguresQuery, AgentVersionFiguresQueryVariables>("query AgentVersionFigures($id:ID!$since:DateTime){agentVersionStatistics(agentId:$id since:$since){version unansweredCount toolErrorCount figures{runCount failedCount cost unpricedCount ratedUpCount ratedDownCount durationMs{p50 p95}}}}");
 export const AgentVersionContentDocument = document<AgentVersionContentQuery, AgentVersionContentQueryVariables>("query AgentVersionContent($id:ID!$version:String!$number:Int!){agentVersion(agentId:$id number:$number){...AgentVersionRow}agentVersionContent(agentId:$id version:$version){member text}} fragment AgentVersionRow on AgentVersion{agentId number createdAt userName note members isPublished rolledBackTo overrideReason}");
 export const AgentVersionDiffDocument = document<AgentVersionDiffQuery, AgentVersionDiffQueryVariables>("query AgentVersionDiff($id:ID!$from:String!$to:String!){agentVersionDiff(agentId:$id from:$from to:$to){member kind hunks{fromLine toLine lines{kind text}}}}");
-export const PublishAgentDocument = document<PublishAgentMutation, PublishAgentMutationVariables>("mutation PublishAgent($id:ID!$note:String$expectedDraft:Int$overrideReason:String){publishAgent(id:$id note:$note expectedDraft:$expectedDraft overrideReason:$overrideReason){...AgentVersionRow}} fragment AgentVersionRow on AgentVersion{agentId number createdAt userName note members isPublished rolledBackTo overrideReason}");
-export const RollbackAgentDocument = document<RollbackAgentMutation, RollbackAgentMutationVariables>("mutation RollbackAgent($id:ID!$version:Int!$note:String$expectedDraft:Int){rollbackAgent(id:$id version:$version note:$note expectedDraft:$expectedDraft){...AgentVersionRow warnings{message}}} fragment AgentVersionRow on AgentVersion{agentId number createdAt userName note members isPublished rolledBackTo overrideReason}");
-export const DiscardAgentDraftDocument = document<DiscardAgentDraftMutation, DiscardAgentDraftMutationVariables>("mutation DiscardAgentDraft($id:ID!$expectedDraft:Int){discardAgentDraft(id:$id expectedDraft:$expectedDraft){number agentId}}");
+export const PublishAgentDocument = document<PublishAgentMutation, PublishAgentMutationVariables>("mutation PublishAgent($id:ID!$note:String$expectedDraft:Int!$overrideReason:String){publishAgent(id:$id note:$note expectedDraft:$expectedDraft overrideReason:$overrideReason){...AgentVersionRow}} fragment AgentVersionRow on AgentVersion{agentId number createdAt userName note members isPublished rolledBackTo overrideReason}");
+export const RollbackAgentDocument = document<RollbackAgentMutation, RollbackAgentMutationVariables>("mutation RollbackAgent($id:ID!$version:Int!$note:String$expectedDraft:Int!){rollbackAgent(id:$id version:$version note:$note expectedDraft:$expectedDraft){...AgentVersionRow warnings{message}}} fragment AgentVersionRow on AgentVersion{agentId number createdAt userName note members isPublished rolledBackTo overrideReason}");
+export const DiscardAgentDraftDocument = document<DiscardAgentDraftMutation, DiscardAgentDraftMutationVariables>("mutation DiscardAgentDraft($id:ID!$expectedDraft:Int!){discardAgentDraft(id:$id expectedDraft:$expectedDraft){number agentId}}");
 export const SetAgentPublishingDocument = document<SetAgentPublishingMutation, SetAgentPublishingMutationVariables>("mutation SetAgentPublishing($id:ID!$publishing:AgentPublishing!){setAgentPublishing(id:$id publishing:$publishing){...AgentCanaryState}} fragment AgentCanaryState on Agent{id publishing publishedVersion draft{revision isChanged}canary{version percent startedAt}}");
-export const StartCanaryDocument = document<StartCanaryMutation, StartCanaryMutationVariables>("mutation StartCanary($id:ID!$percent:Int!$version:Int$note:String$expectedDraft:Int){startCanary(id:$id percent:$percent version:$version note:$note expectedDraft:$expectedDraft){...AgentCanaryState}} fragment AgentCanaryState on Agent{id publishing publishedVersion draft{revision isChanged}canary{version percent startedAt}}");
+export const StartCanaryDocument = document<StartCanaryMutation, StartCanaryMutationVariables>("mutation StartCanary($id:ID!$percent:Int!$version:Int$note:String$expectedDraft:Int!){startCanary(id:$id percent:$percent version:$version note:$note expectedDraft:$expectedDraft){...AgentCanaryState}} fragment AgentCanaryState on Agent{id publishing publishedVersion draft{revision isChanged}canary{version percent startedAt}}");
 export const EndCanaryDocument = document<EndCanaryMutation, EndCanaryMutationVariables>("mutation EndCanary($id:ID!$keep:CanaryKeep!$overrideReason:String){endCanary(id:$id keep:$keep overrideReason:$overrideReason){...AgentCanaryState}} fragment AgentCanaryState on Agent{id publishing publishedVersion draft{revision isChanged}canary{version percent startedAt}}");
