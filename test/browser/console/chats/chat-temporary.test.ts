@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
@@ -102,6 +103,59 @@ describe.skipIf(!hasBrowser())('a temporary chat', () => {
     expect(upstream.requests.length).toBe(asked);
     await keepConsolePicture(page, 'temporary-files');
     expect(await accessibilityFaults(page)).toEqual([]);
+    await service.deps.audit.flush();
+    expect(await tablesWith(marker)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it('asks before it calls a tool that needs a person, and a function for its output, and goes on with both', async () => {
+    const api = await startApiServer();
+    afterAll(() => api.close());
+    const parameters = { type: 'object', properties: { part: { type: 'string' } }, required: ['part'] };
+    const order = { method: 'POST', url: `${api.url}/orders`, parameters, body: '{"part":"{part}"}', requireApproval: true };
+    const { id } = await make.agent({ owner: ann, name: 'Chandler' });
+    for (const tool of [
+      { name: 'order', type: 'API_FUNCTION', data: order },
+      {
+        name: 'look_outside',
+        type: 'CLIENT_FUNCTION',
+        data: { description: 'Looks.', parameters: { type: 'object', properties: {} } },
+      },
+    ]) {
+      const { status, body } = await ann.post(`/api/v1/ais/${id}/tools`, tool);
+      expect([status, body.error]).toEqual([200, undefined]);
+    }
+    const call = { id: 'call_1', name: 'order', arguments: `{"part":"rope of ${marker}"}` };
+    const look = { id: 'call_2', name: 'look_outside', arguments: '{}' };
+    upstream.next({ toolCalls: [call] }, { text: 'It is ordered.' }, { toolCalls: [{ ...call, id: 'call_3' }, look] });
+    upstream.next({ text: 'Then you need no sail.' });
+    const { page, problems } = await openConsole(service, ann, `/temporary?agent=${id}`);
+    const transcript = page.getByRole('region', { name: 'Transcript' });
+    const ask = async (text: string) => {
+      await page.getByRole('textbox', { name: 'Message' }).fill(text);
+      await page.keyboard.press('Enter');
+    };
+    await ask('Order a rope');
+    const card = transcript.getByRole('region', { name: 'May it call order?', exact: true });
+    await card.getByRole('textbox', { name: 'Arguments' }).fill('{"part": "chain"}');
+    await keepConsolePicture(page, 'temporary-approval');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await card.getByRole('button', { name: 'Approve' }).click();
+    await transcript.getByText('It is ordered.').waitFor();
+    expect(api.requests.map(({ body }) => body)).toEqual(['{"part":"chain"}']);
+    await card.getByText('Approved').waitFor();
+
+    await ask('Order a rope if it blows');
+    const second = transcript.getByRole('region', { name: /^May it call order\? 2\/2$/ });
+    await second.getByRole('button', { name: 'Deny' }).click();
+    await second.getByText('This waits for the answer to the other call.').waitFor();
+    const output = transcript.getByRole('region', { name: /^It asks for the output of look_outside/ });
+    await output.getByRole('textbox', { name: 'Output' }).fill('No wind.');
+    await output.getByRole('button', { name: 'Give the output' }).click();
+    await transcript.getByText('Then you need no sail.').waitFor();
+    const asked = JSON.stringify(upstream.requests.at(-1)?.body);
+    for (const text of ['It is ordered.', 'Order a rope if it blows', 'No wind.']) expect(asked).toContain(text);
+    expect(api.requests).toHaveLength(1);
     await service.deps.audit.flush();
     expect(await tablesWith(marker)).toEqual([]);
     expect(problems).toEqual([]);

@@ -1,5 +1,5 @@
 import type { ParleyError } from '@parley/client';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { readableError, run } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
 import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
@@ -14,7 +14,7 @@ import {
 } from '../documents.ts';
 import styles from './calls.module.css';
 
-interface CallAnswer {
+export interface CallAnswer {
   readonly status: ToolOutputStatus;
   readonly output: string;
 }
@@ -47,21 +47,55 @@ export function Calls({ messages, isLast }: { readonly messages: readonly Chat_M
       setError(readableError(cause));
     }
   };
-  const isOpen = isLast && !isBusy && chat.canWrite;
+  return (
+    <CallCards
+      calls={asking.toolCalls}
+      answers={answers}
+      findOutcome={(id) => answersByCall.get(id)?.toolStatus ?? undefined}
+      isOpen={isLast && !isBusy && chat.canWrite}
+      onAnswer={(id, reply) => void answer(id, reply)}
+    >
+      <ErrorNote error={error} />
+    </CallCards>
+  );
+}
+
+/** @param answers  those that are given, while the service has not taken them: it takes the answers to all calls at once. */
+export function CallCards({
+  calls,
+  answers,
+  findOutcome,
+  isOpen,
+  onAnswer,
+  children,
+}: {
+  readonly calls: readonly Chat_CallFragment[];
+  readonly answers: Readonly<Record<string, CallAnswer>>;
+  /** What came of a call whose answer the service has. */
+  readonly findOutcome?: (callId: string) => ToolOutputStatus | undefined;
+  readonly isOpen: boolean;
+  readonly onAnswer: (callId: string, answer: CallAnswer) => void;
+  readonly children?: ReactNode;
+}) {
   return (
     <div className={styles.calls}>
-      {asking.toolCalls.map((call, index) => (
-        <CallCard
-          key={call.id}
-          call={call}
-          outcome={answersByCall.get(call.id)?.toolStatus ?? answers[call.id]?.status}
-          place={asking.toolCalls.length === 1 ? '' : ` ${index + 1}/${asking.toolCalls.length}`}
-          isWaiting={isOpen && answers[call.id] !== undefined && !answersByCall.has(call.id)}
-          isOpen={isOpen && answers[call.id] === undefined && !answersByCall.has(call.id)}
-          onAnswer={(reply) => void answer(call.id, reply)}
-        />
-      ))}
-      <ErrorNote error={error} />
+      {calls.map((call, index) => {
+        const outcome = findOutcome?.(call.id);
+        const answer = answers[call.id];
+        const isAsked = isOpen && outcome === undefined;
+        return (
+          <CallCard
+            key={call.id}
+            call={call}
+            outcome={outcome ?? answer?.status}
+            place={calls.length === 1 ? '' : ` ${index + 1}/${calls.length}`}
+            isWaiting={isAsked && answer !== undefined}
+            isOpen={isAsked && answer === undefined}
+            onAnswer={(reply) => onAnswer(call.id, reply)}
+          />
+        );
+      })}
+      {children}
     </div>
   );
 }

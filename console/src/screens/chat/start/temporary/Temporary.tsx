@@ -20,6 +20,7 @@ import { FilePicker, TooLargeNote, useFiles } from '../../composer/files.tsx';
 import { type Chat_AgentFragment, ChatSettingsDocument, ChatStartDocument } from '../../documents.ts';
 import { AnswerTexts, listRunTexts } from '../../run/AnswerTexts.tsx';
 import { Steps } from '../../run/Steps.tsx';
+import { CallCards } from '../../transcript/Calls.tsx';
 import transcript from '../../transcript/transcript.module.css';
 import { ModelPicker } from '../ModelPicker.tsx';
 import styles from './temporary.module.css';
@@ -80,7 +81,7 @@ function TemporaryWith({ agent }: { readonly agent: Chat_AgentFragment }) {
         {isDirty ? <Button onClick={turns.clear}>{t('Start over')}</Button> : null}
         <Switch label={t('Temporary chat')} isOn onChange={() => go(`/?agent=${encodeURIComponent(agent.id)}`)} />
       </header>
-      <TurnList turns={turns.turns} agent={agent} />
+      <TurnList turns={turns} agent={agent} />
       <div className={composer.composer}>
         <Note>
           {t(
@@ -95,7 +96,7 @@ function TemporaryWith({ agent }: { readonly agent: Chat_AgentFragment }) {
   );
 }
 
-function TurnList({ turns, agent }: { readonly turns: readonly Turn[]; readonly agent: Chat_AgentFragment }) {
+function TurnList({ turns: { turns, answer }, agent }: { readonly turns: Turns; readonly agent: Chat_AgentFragment }) {
   const { t } = useText();
   const list = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
@@ -116,34 +117,45 @@ function TurnList({ turns, agent }: { readonly turns: readonly Turn[]; readonly 
         </EmptyState>
       ) : null}
       {turns.map((turn) => (
-        <OneTurn key={turn.id} turn={turn} agent={agent} />
+        <OneTurn key={turn.id} turn={turn} agent={agent} onAnswer={turn === turns.at(-1) ? answer : undefined} />
       ))}
     </section>
   );
 }
 
-function OneTurn({ turn, agent }: { readonly turn: Turn; readonly agent: Chat_AgentFragment }) {
+function OneTurn({
+  turn,
+  agent,
+  onAnswer,
+}: {
+  readonly turn: Turn;
+  readonly agent: Chat_AgentFragment;
+  /** Undefined for calls of earlier turns: nobody waits for their answers any more. */
+  readonly onAnswer: Turns['answer'] | undefined;
+}) {
   const { t } = useText();
-  const { view, isLive, isStopped, error, awaitedCalls } = turn;
+  const { view, isLive, isStopped, error, calls, answers } = turn;
   const cited = useLinkedCitations(view.citations);
   const texts = listRunTexts(view);
   const failure = view.ended?.error?.message;
   return (
     <>
-      <div className={transcript.row}>
-        <div className={transcript.user}>
-          {turn.files.map((file) => (
-            <span key={file.name} className={files.file}>
-              <FileText size={16} aria-hidden /> {file.name}
-            </span>
-          ))}
-          {turn.question === '' ? null : (
-            <div className={transcript.bubble} dir="auto">
-              {turn.question}
-            </div>
-          )}
+      {turn.question === undefined ? null : (
+        <div className={transcript.row}>
+          <div className={transcript.user}>
+            {turn.files.map((file) => (
+              <span key={file.name} className={files.file}>
+                <FileText size={16} aria-hidden /> {file.name}
+              </span>
+            ))}
+            {turn.question === '' ? null : (
+              <div className={transcript.bubble} dir="auto">
+                {turn.question}
+              </div>
+            )}
+          </div>
         </div>
-      </div>
+      )}
       <div className={transcript.row}>
         <article className={transcript.answer} aria-label={agent.name} aria-busy={isLive}>
           <Avatar name={agent.name} pictureUrl={agent.pictureUrl} />
@@ -155,15 +167,13 @@ function OneTurn({ turn, agent }: { readonly turn: Turn; readonly agent: Chat_Ag
             </CitationsContext>
             {isStopped ? <Note>{t('Stopped.')}</Note> : null}
             {failure === undefined ? null : <Note tone="bad">{failure}</Note>}
-            {awaitedCalls.length === 0 ? null : (
-              <Note tone="warn">
-                {t(
-                  'The agent waits for {names}, which a temporary chat cannot answer or approve. Ask it in a chat that is stored.',
-                  {
-                    names: awaitedCalls.join(', '),
-                  },
-                )}
-              </Note>
+            {calls.length === 0 ? null : (
+              <CallCards
+                calls={calls}
+                answers={answers}
+                isOpen={onAnswer !== undefined && !isLive}
+                onAnswer={(id, reply) => onAnswer?.(id, reply)}
+              />
             )}
             <ErrorNote error={error} />
             {isLive || texts.length === 0 ? null : (

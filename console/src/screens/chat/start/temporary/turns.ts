@@ -3,25 +3,29 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { readableError } from '../../../../graphql/client.ts';
 import { live } from '../../../../graphql/live/live.ts';
 import {
+  type Chat_CallFragment,
   ChatTemporaryDocument,
   type ChatTemporarySubscription,
   type ChatTemporarySubscriptionVariables,
 } from '../../documents.ts';
 import { callAtFrame } from '../../run/frames.ts';
 import { RunBuilder, type RunView } from '../../run/run-view.ts';
+import type { CallAnswer } from '../../transcript/Calls.tsx';
 
 type TemporaryEvent = ChatTemporarySubscription['completionEvents'];
 
 /** A question of a temporary chat and what came of it. It is in this page and nowhere else. */
 export interface Turn {
   readonly id: number;
-  readonly question: string;
+  /** Undefined where the answer goes on behind the answers to the calls of the turn before. */
+  readonly question: string | undefined;
   readonly files: readonly File[];
   readonly view: RunView;
   readonly isLive: boolean;
   readonly isStopped: boolean;
-  /** Functions that the agent asked for, and that nobody answers here. */
-  readonly awaitedCalls: readonly string[];
+  /** What the agent waits for: approvals, and outputs of functions. */
+  readonly calls: readonly Chat_CallFragment[];
+  readonly answers: Readonly<Record<string, CallAnswer>>;
   readonly error: ParleyError | undefined;
 }
 
@@ -29,6 +33,8 @@ export interface Turns {
   readonly turns: readonly Turn[];
   readonly isBusy: boolean;
   readonly ask: (question: string, files: readonly File[]) => void;
+  /** Answers a call of the last turn. The agent goes on when all of its calls are answered. */
+  readonly answer: (callId: string, answer: CallAnswer) => void;
   readonly stop: () => void;
   readonly clear: () => void;
 }
@@ -56,12 +62,12 @@ export function useTurns(agentId: string, modelId: string | undefined, lostWords
     },
     [change],
   );
-  const ask = (question: string, files: readonly File[]) => {
+  const beginTurn = (earlier: readonly Turn[], question: string | undefined, files: readonly File[]) => {
     lastId.current += 1;
     const id = lastId.current;
-    const earlier = turns;
-    const turn = { id, question, files, view: nothingYet, isLive: true, isStopped: false, awaitedCalls: [], error: undefined };
-    setTurns([...turns, turn]);
+    const nothing = { view: nothingYet, calls: [], answers: {}, error: undefined };
+    const turn = { id, question, files, isLive: true, isStopped: false, ...nothing };
+    setTurns([...earlier, turn]);
     const builder = new RunBuilder();
     let isFlushPlanned = false;
     let isOver = false;
@@ -73,7 +79,7 @@ export function useTurns(agentId: string, modelId: string | undefined, lostWords
       builder.take(event);
       if ('run' in event) {
         isOver = true;
-        end(id, { view: builder.view('', undefined), awaitedCalls: event.run.toolCalls.map(({ name }) => name) });
+        end(id, { view: builder.view('', undefined), calls: event.run.toolCalls });
       } else if (!isFlushPlanned) {
         isFlushPlanned = true;
         callAtFrame(flush);
@@ -114,6 +120,13 @@ export function useTurns(agentId: string, modelId: string | undefined, lostWords
   };
   const current = turns.at(-1);
   const isBusy = current?.isLive === true;
+  const ask = (question: string, files: readonly File[]) => beginTurn(turns, question, files);
+  const answer = (callId: string, reply: CallAnswer) => {
+    if (current === undefined || isBusy) return;
+    const answered = { ...current, answers: { ...current.answers, [callId]: reply } };
+    if (isAnswered(answered)) beginTurn([...turns.slice(0, -1), answered], undefined, []);
+    else change(current.id, { answers: answered.answers });
+  };
   const stop = () => {
     if (current !== undefined && isBusy) end(current.id, { isStopped: true });
   };
@@ -122,22 +135,44 @@ export function useTurns(agentId: string, modelId: string | undefined, lostWords
     leave.current = undefined;
     setTurns([]);
   };
-  return { turns, isBusy, ask, stop, clear };
+  return { turns, isBusy, ask, answer, stop, clear };
 }
 
 type Messages = Extract<ChatTemporarySubscriptionVariables['input']['messages'], readonly unknown[]>;
 
-/** What the model gets: questions with their files, and answers. */
+export const isAnswered = ({ calls, answers }: Turn): boolean => calls.every(({ id }) => id in answers);
+
+/** What the model gets: questions with their files, answers, and calls with what came of them. Calls that nobody answered are left out. */
 async function toMessages(turns: readonly Turn[]): Promise<Messages> {
   const messages = await Promise.all(
-    turns.map(async ({ question, files, view }) => {
-      const answer = view.texts.map(({ text }) => text).join('\n\n');
-      const parts = [...(await Promise.all(files.map(toPart))), ...(question === '' ? [] : [{ text: question }])];
-      const user = files.length === 0 ? { text: question } : { parts };
-      return [{ user }, ...(answer === '' ? [] : [{ assistant: { text: answer } }])];
+    turns.map(async (turn) => {
+      const text = turn.view.texts.map((one) => one.text).join('\n\n');
+      const calls = isAnswered(turn) ? turn.calls : [];
+      const toolCalls = calls.map(({ id, name, arguments: argumentsJson }) => ({ id, name, arguments: argumentsJson }));
+      const assistant = { ...(text === '' ? {} : { text }), ...(calls.length === 0 ? {} : { toolCalls }) };
+      const outputs = calls.map((call) => ({
+        toolOutput: { toolCallId: call.id, output: toOutput(call, turn.answers[call.id]) },
+      }));
+      const question = await toQuestion(turn);
+      return [...question, ...(text === '' && calls.length === 0 ? [] : [{ assistant }]), ...outputs];
     }),
   );
   return messages.flat();
+}
+
+async function toQuestion({ question, files }: Turn) {
+  if (question === undefined) return [];
+  if (files.length === 0) return [{ user: { text: question } }];
+  const parts = await Promise.all(files.map(toPart));
+  return [{ user: { parts: [...parts, ...(question === '' ? [] : [{ text: question }])] } }];
+}
+
+/** The answer to an approval names what was decided, with the arguments that were changed; a function gets its output as it is. */
+function toOutput({ approval }: Chat_CallFragment, answer: CallAnswer | undefined): string {
+  const { status, output } = answer ?? { status: 'CANCELLED', output: '' };
+  if (status !== 'SUCCESS') return JSON.stringify({ status: 'cancelled' });
+  if (approval !== true) return output;
+  return JSON.stringify({ status: 'success', ...(output === '' ? {} : { output: JSON.parse(output) }) });
 }
 
 /** A file as the request has it: the service stores none of it. */
