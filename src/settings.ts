@@ -91,7 +91,7 @@ export const settingsSchema = z.object({
   GOOGLE_BASE_URL: optionalUrl(web, 'https://proxy.example.com/v1beta').describe('Another address that speaks the Google API.'),
   OLLAMA_BASE_URL: optionalUrl(web, 'http://localhost:11434').describe('An Ollama server.'),
   MODELS_FILE: optionalText('the path of a JSON file').describe(
-    'JSON file with further providers, routes with fallbacks, prices and limits.',
+    'JSON file with further providers (clouds by the identity of the workload too), routes with fallbacks, prices and limits (docs/models-file.md).',
   ),
   COST_CURRENCY: match('USD', /^[A-Z]{3}$/, 'three capital letters of ISO 4217, such as EUR').describe(
     'The currency of the prices in MODELS_FILE, and so of every cost that is shown. Nothing is converted.',

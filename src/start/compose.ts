@@ -58,7 +58,7 @@ export interface ComposeOptions {
   readonly logger: Logger;
   /** Base of links that Parley hands out, without a slash at the end; asked when one is made. */
   publicUrl(): string;
-  /** Reads variables that a models file names for keys. */
+  /** Reads variables that a models file names for keys, and those of workload identities. */
   readonly environment?: ((name: string) => string | undefined) | undefined;
   /** Called when the database is gone for good. */
   readonly onFatal: (error: Error) => void;

@@ -38,7 +38,7 @@ const keepAliveMs = 72_000;
 const modelsWarmMs = 750;
 
 export interface StartOptions {
-  /** Reads the variables that a models file names for keys. */
+  /** Reads the variables that a models file names for keys, and those of workload identities. */
   readonly environment?: (name: string) => string | undefined;
   /** The embedded database of the settings, when it has been started already. */
   readonly embedded?: Promise<EmbeddedServer> | undefined;

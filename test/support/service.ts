@@ -151,7 +151,8 @@ async function makeTasksDue({ deps }: Service): Promise<void> {
 
 function launch(env: Readonly<Record<string, string>>, onLog: ((line: string) => void) | undefined): Promise<Service> {
   const settings = testSettings(env);
-  return start(settings, createLogger(settings, onLog), (error) => {
+  const onFatal = (error: Error) => {
     throw error;
-  });
+  };
+  return start(settings, createLogger(settings, onLog), onFatal, { environment: (name) => env[name] });
 }

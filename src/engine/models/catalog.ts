@@ -96,6 +96,15 @@ export class Catalog {
     return this.#byId.get(id)?.price ?? null;
   }
 
+  /** At which providers this service could not sign in, a sentence each. Anybody may read them, so they hold no details. */
+  problems(): readonly string[] {
+    return this.#shelves.flatMap(({ provider: { id, identity } }) =>
+      identity?.problem === undefined
+        ? []
+        : [`This service cannot sign in at the model provider ${id}; its log and parley doctor say why.`],
+    );
+  }
+
   provider(id: string): Provider | undefined {
     return this.#shelves.find((shelf) => shelf.provider.id === id)?.provider;
   }
@@ -139,6 +148,7 @@ export class Catalog {
     try {
       shelf.models = await shelf.provider.list(this.#closing.signal);
       shelf.listedAtMs = this.#now().getTime();
+      void this.#signIn(shelf.provider);
     } catch (error) {
       // The list from before is still the best information.
       if (!this.#closing.signal.aborted) {
@@ -147,6 +157,13 @@ export class Catalog {
       }
     }
     this.#index();
+  }
+
+  /** An operator learns at the start that an identity is wrong, not by the first run. */
+  async #signIn({ id, identity }: Provider): Promise<void> {
+    const reason = await identity?.check();
+    if (reason === undefined || this.#closing.signal.aborted) return;
+    this.#logger.warn({ provider: id, reason }, 'this service cannot sign in at a model provider');
   }
 
   #index(): void {

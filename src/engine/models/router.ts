@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 import { Catalog, type ModelInfo, splitModelId } from './catalog.ts';
 import { Circuit } from './circuit.ts';
+import type { ReadEnvironment } from './clouds/identity.ts';
 import { requireInlineImages } from './inline-images.ts';
 import type { Embed, ImageBounds, MakeImages, ModelRequest } from './port.ts';
-import { configuredProviders, type ModelSettings, type ReadEnvironment } from './providers/configured.ts';
+import { configuredProviders, type ModelSettings } from './providers/configured.ts';
 import { readModelsFile } from './providers/models-file.ts';
 import type { ModelPrice, Provider } from './providers/provider.ts';
 import { type RoutedStream, routeStream } from './route-stream.ts';
@@ -32,6 +33,8 @@ export interface ModelRouter {
   hasProvider(id: string): boolean;
   /** Whether any provider is left to ask for a model (a full id) with this routing. */
   isRoutable(modelId: string, routing: ProviderRouting): boolean;
+  /** What of the providers does not work and an operator must mend, a sentence each, without details. */
+  problems(): readonly string[];
   /** Runs `request.model` (a full id) with its retries and fallbacks before the first delta. */
   stream(request: ModelRequest, signal: AbortSignal): RoutedStream;
   /** EMBEDDING_MODEL with what makes its vectors; undefined while the setting is not set. */
@@ -64,7 +67,7 @@ export interface ImageModel {
 /**
  * Builds the router from the settings. A provider that is down does not stop the start: it is asked again later.
  *
- * @param environment  reads the variables with keys that a models file names.
+ * @param environment  reads the variables with keys that a models file names, and those of workload identities.
  * @throws Error when MODELS_FILE is wrong, or EMBEDDING_MODEL or IMAGE_MODEL names no provider that gives embeddings or images.
  */
 export function createModelRouter(
@@ -76,7 +79,7 @@ export function createModelRouter(
   const file =
     settings.MODELS_FILE === undefined ? { providers: [], routes: [], prices: {} } : readModelsFile(settings.MODELS_FILE);
   const routes = new Map(file.routes.map((route) => [route.id, route] as const));
-  const providers = configuredProviders(settings, file, environment);
+  const providers = configuredProviders(settings, file, environment, now);
   const embedding = embeddingModel(settings.EMBEDDING_MODEL, providers);
   const images = (settings.IMAGE_MODEL ?? '').split(',').flatMap((id) => imageModels(id.trim(), providers));
   const catalog = new Catalog(providers, file.routes, modelListTtlMs, logger, now);
@@ -96,6 +99,7 @@ export function createModelRouter(
   };
   return {
     list: () => catalog.list(),
+    problems: () => catalog.problems(),
     find: (modelId) => catalog.find(modelId),
     isConfigured: (modelId) => catalog.has(modelId) || namedModelIds.has(modelId),
     priceOf: (modelId) => file.prices[modelId] ?? catalog.priceOf(modelId),

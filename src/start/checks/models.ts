@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { configuredProviders, type ReadEnvironment } from '../../engine/models/providers/configured.ts';
+import type { ReadEnvironment } from '../../engine/models/clouds/identity.ts';
+import { configuredProviders } from '../../engine/models/providers/configured.ts';
 import { type ModelsFile, readModelsFile } from '../../engine/models/providers/models-file.ts';
 import type { Provider } from '../../engine/models/providers/provider.ts';
 import type { ModelRouter } from '../../engine/models/router.ts';
@@ -19,7 +20,7 @@ export async function checkModels(settings: Settings, environment: ReadEnvironme
   } catch (error) {
     return [wrong('models', (error instanceof Error ? error.message : String(error)).replace(/^bad configuration:\s*/, ''))];
   }
-  const providers = configuredProviders(settings, file, environment);
+  const providers = configuredProviders(settings, file, environment, () => new Date());
   const listings = await Promise.all(providers.map(listing));
   await Promise.all(providers.map((provider) => provider.close()));
   return [
@@ -36,9 +37,21 @@ interface Listing {
   readonly finding: Finding;
 }
 
-async function listing({ id, list }: Provider): Promise<Listing> {
+async function listing({ id, list, identity }: Provider): Promise<Listing> {
   try {
     const names = (await list(AbortSignal.timeout(timeoutMs))).map(({ name }) => name);
+    const problem = await identity?.check();
+    if (problem !== undefined) {
+      const message = `This service cannot sign in at ${id}: ${problem}.`;
+      return {
+        id,
+        names,
+        finding: wrong('models', message, 'Correct the identity of the workload, as docs/models-file.md says.'),
+      };
+    }
+    if (identity !== undefined) {
+      return { id, names, finding: good('models', `${id} signs this service in; ${names.length} model(s) are configured.`) };
+    }
     if (names.length === 0)
       return { id, names: undefined, finding: warning('models', `${id} lists no models.`, 'Load one there.') };
     return { id, names, finding: good('models', `${id} answers, with ${names.length} model(s).`) };
@@ -64,8 +77,9 @@ function unreachable(id: string, error: unknown): Finding {
 }
 
 function keysWithoutValue(file: ModelsFile, environment: ReadEnvironment): readonly Finding[] {
-  return file.providers.flatMap(({ id, apiKeyEnv }) =>
-    apiKeyEnv === undefined || environment(apiKeyEnv) !== undefined
+  return file.providers.flatMap((provider) => {
+    const { id, apiKeyEnv } = { apiKeyEnv: undefined, ...provider };
+    return apiKeyEnv === undefined || environment(apiKeyEnv) !== undefined
       ? []
       : [
           wrong(
@@ -73,8 +87,8 @@ function keysWithoutValue(file: ModelsFile, environment: ReadEnvironment): reado
             `The provider ${id} of MODELS_FILE takes its key from ${apiKeyEnv}, which is not set.`,
             `Set ${apiKeyEnv}.`,
           ),
-        ],
-  );
+        ];
+  });
 }
 
 function defaultModel({ DEFAULT_MODEL }: Settings, file: ModelsFile, listings: readonly Listing[]): readonly Finding[] {

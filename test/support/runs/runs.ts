@@ -54,6 +54,7 @@ export function routerOf(model: Model): ModelRouter {
     find: () => undefined,
     isConfigured: () => true,
     priceOf: () => null,
+    problems: () => [],
     chainOf: (modelId) => [modelId],
     hasProvider: () => true,
     isRoutable: () => true,

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts';
 const healthTimeoutMs = 2_000;
 
 /** Whether this process can serve: what `/readyz` and `Query.installation` say. Never rejects, and takes two seconds at most. */
-export async function checkHealth(deps: Pick<Deps, 'storage' | 'knowledge'>): Promise<Health> {
+export async function checkHealth(deps: Pick<Deps, 'storage' | 'knowledge' | 'models'>): Promise<Health> {
   try {
     return await withTimeout(loadHealth(deps));
   } catch {
@@ -13,7 +13,11 @@ export async function checkHealth(deps: Pick<Deps, 'storage' | 'knowledge'>): Pr
 }
 
 /** @throws Error when the database does not answer. */
-async function loadHealth({ storage: { db, signals }, knowledge }: Pick<Deps, 'storage' | 'knowledge'>): Promise<Health> {
+async function loadHealth({
+  storage: { db, signals },
+  knowledge,
+  models,
+}: Pick<Deps, 'storage' | 'knowledge' | 'models'>): Promise<Health> {
   await db.pool.query('SELECT 1');
   const full = await db.room.shortage();
   if (full !== undefined) {
@@ -24,7 +28,12 @@ async function loadHealth({ storage: { db, signals }, knowledge }: Pick<Deps, 's
     const problem = 'Changes of other instances do not arrive: the database answers neither notifications nor look-ups in time.';
     return { state: 'unavailable', reason: 'signals', problems: [problem] };
   }
-  const shortcomings = [signals.problem(), knowledge.shortcoming, await knowledge.copy?.index.shortcoming()];
+  const shortcomings = [
+    signals.problem(),
+    knowledge.shortcoming,
+    await knowledge.copy?.index.shortcoming(),
+    ...models.problems(),
+  ];
   const problems = shortcomings.filter((problem) => problem !== undefined);
   return { state: problems.length === 0 ? 'ready' : 'degraded', problems };
 }

@@ -16,6 +16,8 @@ export interface Timeouts {
 export interface AiSdkModel {
   readonly model: LanguageModelV4;
   readonly adapt?: (request: ModelRequest) => FittedRequest;
+  /** Whether an error of the adapter, which gives it no type, is a fault of the provider's answer. */
+  readonly isUnreadable?: (error: unknown) => boolean;
 }
 
 /**
@@ -32,8 +34,11 @@ export function createAiSdkModel(
     async *stream(request, signal) {
       signal.throwIfAborted();
       const watch = new Watch(signal, timeouts);
+      let isUnreadable: AiSdkModel['isUnreadable'];
       try {
-        const { model, adapt } = await languageModel(request.model);
+        const languageModelOfName = await languageModel(request.model);
+        const { model, adapt } = languageModelOfName;
+        isUnreadable = languageModelOfName.isUnreadable;
         const fit = adapt?.(request) ?? { request, warnings: [] };
         const { stream } = await model.doStream(callOptions(fit, watch.signal));
         const reader = new PartReader([...unservedOptions(request), ...fit.warnings]);
@@ -51,7 +56,7 @@ export function createAiSdkModel(
       } catch (error) {
         signal.throwIfAborted();
         const failure = watch.hasTimedOut ? new ModelError('UPSTREAM_TIMEOUT', 'The model provider fell silent', false) : error;
-        throw modelError(failure, provider);
+        throw modelError(isUnreadable?.(failure) === true ? malformed('it cannot be read') : failure, provider);
       } finally {
         watch.end();
       }

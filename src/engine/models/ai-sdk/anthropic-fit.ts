@@ -25,8 +25,8 @@ export function fitAnthropic(request: ModelRequest, model: ThinkingModel, cacheL
   return { ...withThinking(withJson(request), model), cacheLife };
 }
 
-/** There is no JSON without a schema on this wire, so the instructions ask for it. */
-function withJson(request: ModelRequest): ModelRequest {
+/** There is no JSON without a schema on these wires, so the instructions ask for it. */
+export function withJson(request: ModelRequest): ModelRequest {
   const { responseFormat, ...rest } = request;
   if (responseFormat?.type !== 'json_object') return request;
   return { ...rest, messages: [{ role: 'system', content: askForJson }, ...request.messages] };

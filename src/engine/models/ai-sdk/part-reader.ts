@@ -122,11 +122,11 @@ export class PartReader {
 
 /**
  * Whether an answer ended otherwise than whole, cut or refused. Gemini names failures in capitals, such as UNEXPECTED_TOOL_CALL and
- * MISSING_THOUGHT_SIGNATURE, and adds to them. A reason that is unknown ends an answer that said something.
+ * MISSING_THOUGHT_SIGNATURE, and adds to them. A reason that is unknown ends an answer that said something; without any the stream was cut.
  */
 function hasFailed({ unified, raw }: LanguageModelV4FinishReason, isSilent: boolean): boolean {
   if (unified === 'error' || unified === 'interrupted') return true;
-  return unified === 'other' && (isSilent || (raw !== undefined && /^[A-Z_]+$/.test(raw)));
+  return unified === 'other' && (isSilent || raw === undefined || /^[A-Z_]+$/.test(raw));
 }
 
 /** How a provider explains a refusal: Anthropic with its stop, Google with its finish or the block of the prompt. */

@@ -64,11 +64,13 @@ function toProviderOptions(
 ): LanguageModelV4CallOptions['providerOptions'] {
   const userId = providerIdentifier(safetyIdentifier ?? user);
   if (userId === undefined && thinkingTokens === undefined) return undefined;
+  const thinking = thinkingTokens === undefined ? undefined : { type: 'enabled', budgetTokens: thinkingTokens };
   return {
     anthropic: {
       ...given('metadata', userId === undefined ? undefined : { userId }),
-      ...given('thinking', thinkingTokens === undefined ? undefined : { type: 'enabled', budgetTokens: thinkingTokens }),
+      ...given('thinking', thinking),
     },
+    ...given('amazonBedrock', thinking === undefined ? undefined : { reasoningConfig: thinking }),
   };
 }
 

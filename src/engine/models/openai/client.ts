@@ -11,9 +11,13 @@ import { UpstreamReply } from './upstream-reply.ts';
 export interface ClientOptions {
   /** The provider's id, which errors name. */
   readonly provider: string;
-  /** Up to and without `/chat/completions`. */
+  /** Up to and without `/chat/completions`, or `/deployments` with an `apiVersion`. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  /** Gives the headers of an identity, which change; a promise only while they are fetched. */
+  readonly authorize?: () => Headers | Promise<Headers>;
+  /** Of Azure: each model is at a path of its own, and speaks the wire as it was at this date. */
+  readonly apiVersion?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly dialect: Dialect;
   /** As in requestBody. */
@@ -52,6 +56,15 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
   const postHeaders = { 'content-type': 'application/json', ...headers };
   const streamHeaders = { ...postHeaders, accept: 'text/event-stream' };
 
+  const { apiVersion, authorize = () => noHeaders } = options;
+  const pathOf = (model: string, operation: string) =>
+    apiVersion === undefined
+      ? `${basePath}/${operation}`
+      : `${basePath}/deployments/${encodeURIComponent(model)}/${operation}?api-version=${encodeURIComponent(apiVersion)}`;
+  const bodyOptions = {
+    isDated: apiVersion !== undefined,
+    ...(options.sendsCacheKey === undefined ? {} : { sendsCacheKey: options.sendsCacheKey }),
+  };
   const throwNamed = (error: unknown): never => {
     throw error instanceof ModelError ? error.of(options.provider) : error;
   };
@@ -66,27 +79,48 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
             terms,
             unservedSampling(request.parameters, options.dialect),
           );
-          upstream.dispatcher.dispatch(
-            {
-              path: `${basePath}/chat/completions`,
-              method: 'POST',
-              headers: traced(request.isStreaming ? streamHeaders : postHeaders, request),
-              body: requestBody(request, options.dialect, options.sendsCacheKey),
-            },
-            reply,
-          );
+          const send = (authorization: Headers) => {
+            const sent = request.isStreaming ? streamHeaders : postHeaders;
+            upstream.dispatcher.dispatch(
+              {
+                path: pathOf(request.model, 'chat/completions'),
+                method: 'POST',
+                headers: traced(authorization === noHeaders ? sent : { ...sent, ...authorization }, request),
+                body: requestBody(request, options.dialect, bodyOptions),
+              },
+              reply,
+            );
+          };
+          const authorization = authorize();
+          if (authorization instanceof Promise) authorization.then(send).catch((error: unknown) => reply.fail(error));
+          else send(authorization);
           return reply;
         },
       };
     },
-    embed: (request, signal) =>
-      requestEmbeddings(upstream, `${basePath}/embeddings`, traced(postHeaders, request), request, signal).catch(throwNamed),
-    makeImages: (request, signal) => requestImages(upstream, basePath, headers, request, signal).catch(throwNamed),
+    embed: async (request, signal) => {
+      try {
+        const sent = traced({ ...postHeaders, ...(await authorize()) }, request);
+        return await requestEmbeddings(upstream, pathOf(request.model, 'embeddings'), sent, request, signal);
+      } catch (error) {
+        return throwNamed(error);
+      }
+    },
+    makeImages: async (request, signal) => {
+      try {
+        const sent = { ...headers, ...(await authorize()) };
+        return await requestImages(upstream, (operation) => pathOf(request.model, operation), sent, request, signal);
+      } catch (error) {
+        return throwNamed(error);
+      }
+    },
     close: () => upstream.dispatcher.destroy(),
   };
 }
 
 type Headers = Readonly<Record<string, string>>;
+
+const noHeaders: Headers = {};
 
 function traced(headers: Headers, { traceparent }: Pick<ModelRequest, 'traceparent'>): Headers {
   return traceparent === undefined ? headers : { ...headers, traceparent };

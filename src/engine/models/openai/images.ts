@@ -17,7 +17,7 @@ const errorBytesMax = 64 * 1024;
  */
 export async function requestImages(
   { dispatcher, proxyName }: Upstream,
-  basePath: string,
+  pathOf: (operation: string) => string,
   headers: Readonly<Record<string, string>>,
   request: ImageRequest,
   signal: AbortSignal,
@@ -32,9 +32,9 @@ export async function requestImages(
       method: 'POST',
       signal,
       ...(isEdit
-        ? { path: `${basePath}/images/edits`, headers: imageHeaders, body: toForm(request) }
+        ? { path: pathOf('images/edits'), headers: imageHeaders, body: toForm(request) }
         : {
-            path: `${basePath}/images/generations`,
+            path: pathOf('images/generations'),
             headers: { 'content-type': 'application/json', ...imageHeaders },
             body: JSON.stringify(Object.fromEntries(membersOfRequest(request))),
           }),

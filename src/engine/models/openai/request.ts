@@ -11,15 +11,24 @@ export type Dialect = Exclude<ModelForm, 'aiSdk'>;
  * The body of a chat completion on the OpenAI-compatible wire, as JSON text.
  *
  * @param sendsCacheKey  whether the key of the conversation is sent where the caller names none: some servers refuse members that they do not know.
+ * @param isDated  whether the server speaks OpenAI's wire as it was at the date of a version: it refuses what came later.
  */
-export function requestBody(request: ModelRequest, dialect: Dialect, sendsCacheKey = dialect === 'openai'): string {
+export function requestBody(
+  request: ModelRequest,
+  dialect: Dialect,
+  {
+    sendsCacheKey = dialect === 'openai',
+    isDated = false,
+  }: { readonly sendsCacheKey?: boolean; readonly isDated?: boolean } = {},
+): string {
   const { parameters, responseFormat, tools, toolChoice } = request;
   const isOpenAi = dialect === 'openai';
+  const obfuscation = isOpenAi && !isDated ? false : undefined;
   return JSON.stringify({
     model: request.model,
     messages: toMessages(withEnding(request), isOpenAi),
     stream: request.isStreaming,
-    stream_options: request.isStreaming ? { include_usage: true, include_obfuscation: isOpenAi ? false : undefined } : undefined,
+    stream_options: request.isStreaming ? { include_usage: true, include_obfuscation: obfuscation } : undefined,
     ...samplingMembers(parameters, dialect),
     stop: parameters.stop,
     seed: parameters.seed,

@@ -99,6 +99,11 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     return Promise.resolve({ value: undefined, done: true });
   }
 
+  /** Ends the reply of a request that could not be sent. */
+  fail(error: unknown): void {
+    this.#fail(error);
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isOver) this.#abandon();

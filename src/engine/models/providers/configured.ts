@@ -1,6 +1,8 @@
 import type { Settings } from '../../../settings.ts';
 import { createProxies, type ProxySettings } from '../../egress/proxies.ts';
+import type { ReadEnvironment } from '../clouds/identity.ts';
 import { offlineModel } from '../offline/offline.ts';
+import { type CloudProvider, createCloudProvider } from './cloud-provider.ts';
 import { createProvider, type ProviderOptions } from './create-provider.ts';
 import type { ModelsFile } from './models-file.ts';
 import type { Provider } from './provider.ts';
@@ -30,9 +32,6 @@ export type ModelSettings = Pick<
 > &
   ProxySettings;
 
-/** Reads an environment variable that a models file names, so that keys stay out of that file. */
-export type ReadEnvironment = (name: string) => string | undefined;
-
 /** Bytes for each character: room for other scripts and for the JSON around the text. */
 const bytesPerChar = 2;
 const envelopeBytes = 1024 * 1024;
@@ -42,6 +41,7 @@ export function configuredProviders(
   settings: ModelSettings,
   file: ModelsFile,
   environment: ReadEnvironment,
+  now: () => Date,
 ): readonly Provider[] {
   const limits = {
     proxies: createProxies(settings),
@@ -53,18 +53,19 @@ export function configuredProviders(
     cacheLife: settings.PROMPT_CACHE_LIFE === 'off' ? undefined : settings.PROMPT_CACHE_LIFE,
     cacheKeys: settings.PROMPT_CACHE_BY_CHAT,
   };
-  const fromFile = file.providers.map(
-    ({ apiKeyEnv, models, headers, ...rest }): ProviderOptions => ({
-      ...rest,
-      apiKey: apiKeyEnv === undefined ? undefined : environment(apiKeyEnv),
-      ...(headers === undefined ? {} : { headers }),
-      ...(models === undefined ? {} : { models: models.map(withoutUndefined) }),
-    }),
-  );
-  const ids = new Set(fromFile.map((provider) => provider.id));
+  const ids = new Set(file.providers.map((provider) => provider.id));
   // A provider of the models file replaces the settings' provider with the same id.
-  const options = [...fromSettings(settings).filter((provider) => !ids.has(provider.id)), ...fromFile];
-  return [...options.map((provider) => createProvider(provider, limits)), builtIn];
+  const ofSettings = fromSettings(settings).filter((provider) => !ids.has(provider.id));
+  const ofFile = file.providers.map((provider): Provider => {
+    if ('instanceMetadata' in provider) {
+      const cloud: CloudProvider = { ...withoutUndefined(provider), models: provider.models.map(withoutUndefined) };
+      return createCloudProvider(cloud, limits, environment, now);
+    }
+    const { apiKeyEnv, models, ...rest } = withoutUndefined(provider);
+    const apiKey = apiKeyEnv === undefined ? undefined : environment(apiKeyEnv);
+    return createProvider({ ...rest, apiKey, ...(models === undefined ? {} : { models: models.map(withoutUndefined) }) }, limits);
+  });
+  return [...ofSettings.map((provider) => createProvider(provider, limits)), ...ofFile, builtIn];
 }
 
 function fromSettings(settings: ModelSettings): readonly ProviderOptions[] {

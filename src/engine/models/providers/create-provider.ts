@@ -1,5 +1,4 @@
 import { withUserAgent } from '../../../lib/product.ts';
-import { createFetch } from '../../egress/dispatchers.ts';
 import type { Proxies } from '../../egress/proxies.ts';
 import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
 import { type AiSdkModel, createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
@@ -7,10 +6,10 @@ import { knownEventsOnly } from '../ai-sdk/anthropic-events.ts';
 import { fitAnthropic } from '../ai-sdk/anthropic-fit.ts';
 import { toAspectRatio } from '../ai-sdk/aspect-ratio.ts';
 import { createOpenAiClient } from '../openai/client.ts';
-import { transportFailure } from '../openai/errors.ts';
 import type { CacheLife, ImageBounds } from '../port.ts';
 import { listModels, type Wire } from './listing.ts';
 import type { ListedModel, Provider } from './provider.ts';
+import { sdkFetch } from './sdk-fetch.ts';
 
 export interface ProviderOptions {
   readonly id: string;
@@ -78,19 +77,6 @@ interface CommonOptions {
   readonly apiKey: string;
   readonly headers: Record<string, string>;
   readonly fetch: typeof globalThis.fetch;
-}
-
-/** The SDK does not say which host failed. */
-function sdkFetch(proxies: Proxies, url: URL): typeof globalThis.fetch {
-  const fetch = createFetch(proxies, url);
-  return async (input, init) => {
-    try {
-      return await fetch(input, init);
-    } catch (error) {
-      init?.signal?.throwIfAborted();
-      throw transportFailure(error, false, proxies.proxyOf(url)?.name);
-    }
-  };
 }
 
 async function loadAnthropic(options: CommonOptions, cacheLife: CacheLife | undefined): Promise<Sdk> {

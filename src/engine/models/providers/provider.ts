@@ -34,7 +34,16 @@ export interface Provider {
   /** Undefined on wires without images. */
   readonly makeImages?: MakeImages;
   readonly imageBounds?: ImageBounds;
+  /** Of a cloud: what this service signs in with. */
+  readonly identity?: ProviderIdentity;
   /** Its models, in its own order. @throws any error when it cannot be reached. */
   list(signal: AbortSignal): Promise<readonly ListedModel[]>;
   close(): Promise<void>;
+}
+
+export interface ProviderIdentity {
+  /** Signs in unless it has. Never rejects. @returns why it could not, for the operator; undefined when it could. */
+  check(): Promise<string | undefined>;
+  /** Why it could not at the last attempt. */
+  readonly problem: string | undefined;
 }
