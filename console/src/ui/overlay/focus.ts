@@ -61,6 +61,13 @@ export function rememberFocus(): () => void {
   };
 }
 
+const inUse = 'dialog[open], [role="menu"], input, textarea, select';
+
+/** Gives the focus to what one goes on with, unless the reader uses something else by now: a menu would close, and words would go astray. */
+export function offerFocus(element: HTMLElement | null): void {
+  if ((document.activeElement?.closest(inUse) ?? null) === null) element?.focus();
+}
+
 /** What is in a menu belongs to the button that opened it. */
 function listAround(element: Element): readonly Element[] {
   const around: Element[] = [];

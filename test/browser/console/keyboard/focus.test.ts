@@ -88,6 +88,28 @@ describe.skipIf(!hasBrowser())('the focus of the keyboard', () => {
     await expect.poll(isInList).toBe(true);
   });
 
+  it('stays in a menu, and in a field, when a chat comes late', async () => {
+    const moorings = await make.chat({ owner: ann, agentId, name: 'Moorings' });
+    const pilots = await make.chat({ owner: ann, agentId, name: 'Pilots' });
+    const { page } = await openConsole(service, ann, '/');
+    const chats = page.getByRole('navigation', { name: 'Chats' });
+    // As from a link that was followed before: the code of the chat, or its transcript, was on its way.
+    const comes = async ({ id, name }: { readonly id: string; readonly name: string }) => {
+      await page.evaluate((path) => history.pushState(null, '', path), `/chats/${id}`);
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+      await page.getByRole('textbox', { name: 'Message' }).waitFor();
+    };
+    await chats.getByRole('button', { name: 'More about Moorings' }).click();
+    const rename = page.getByRole('menuitem', { name: 'Rename' });
+    await rename.waitFor();
+    await comes(moorings);
+    await rename.press('Escape');
+    const search = page.getByRole('searchbox', { name: 'Search chats' });
+    await search.pressSequentially('moor');
+    await comes(pilots);
+    await expectFocus(search);
+  });
+
   it('stays on a button while what it does goes on', async () => {
     const { page } = await openConsole(service, ann, '/account');
     const box = page.getByRole('textbox', { name: 'Name' });

@@ -15,6 +15,7 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { IconButton } from '../../../ui/form/button.tsx';
 import { isPressed } from '../../../ui/form/keys.ts';
+import { offerFocus } from '../../../ui/overlay/focus.ts';
 import { Menu } from '../../../ui/overlay/menu.tsx';
 import type { Chat_PromptFragment, ThreadMode } from '../documents.ts';
 import { AttachmentList } from './AttachmentList.tsx';
@@ -55,7 +56,7 @@ export function Composer({ box, place, seed, attachments, fileMaxBytes, sending,
   const { tooLarge, addFiles, isOver, onPaste } = useFiles(attachments, fileMaxBytes);
   // A finger would only see the keyboard come up.
   useEffect(() => {
-    if (matchMedia('(hover: hover)').matches) box.current?.focus();
+    if (matchMedia('(hover: hover)').matches) offerFocus(box.current);
   }, [box]);
   const isEmpty = text.trim() === '' && attachments.items.every(isRefused);
   const canSend = !isEmpty && !sending.isBusy;
@@ -68,7 +69,7 @@ export function Composer({ box, place, seed, attachments, fileMaxBytes, sending,
     const settle = draft.send();
     const hasArrived = await sending.send(text.trim(), threadMode);
     settle(hasArrived);
-    if (hasArrived) box.current?.focus();
+    if (hasArrived) offerFocus(box.current);
   };
   const due = useSyncExternalStore(draft.subscribe, draft.getDue);
   const sendDue = useEffectEvent((threadMode: ThreadMode | undefined) => void send(threadMode));
