@@ -173,26 +173,49 @@ export async function cancelExperiment(deps: Deps, caller: Caller, id: string): 
   return getExperiment(deps, caller, id);
 }
 
+/** A new budget of an experiment, in all: what it has used counts. */
+export interface ExperimentBudget {
+  /** Default: the one before. */
+  readonly tokensMax?: Optional<number>;
+  /** In the currency of the models file. Default: the one before. */
+  readonly costMax?: Optional<number>;
+}
+
 /**
  * Goes on with an experiment that was cancelled, stopped or interrupted: asks what was not asked, and what was under way when a process died.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN; INVALID_VALUE for a budget that is used up already; CONFLICT while it runs, and when nothing is left.
+ * @throws DomainError NOT_FOUND, FORBIDDEN; INVALID_VALUE for a budget that is used up already, and for a bound in money of models without prices;
+ * CONFLICT while it runs, and when nothing is left.
  */
-export async function resumeExperiment(deps: Deps, caller: Caller, id: string, tokensMax: Optional<number>): Promise<Experiment> {
-  const { orgId, tokens, tokensMax: before } = await getExperiment(deps, caller, id);
-  const bound = tokensMax ?? before;
-  if (!Number.isInteger(bound) || bound <= tokens || bound > tokensLimit) {
-    const message = `tokensMax must be above the ${tokens} tokens that it has used, and up to ${tokensLimit}`;
-    throw new DomainError('INVALID_VALUE', message, { param: 'tokensMax' });
-  }
+export async function resumeExperiment(deps: Deps, caller: Caller, id: string, budget: ExperimentBudget): Promise<Experiment> {
+  const experiment = await getExperiment(deps, caller, id);
+  const { orgId } = experiment;
+  const tokensMax = budget.tokensMax ?? experiment.tokensMax;
+  const costMax = budget.costMax ?? experiment.costMax;
+  const faults = new Faults();
+  checkBudget(experiment, { tokensMax, costMax }, faults);
+  if (typeof budget.costMax === 'number') await checkPrices(deps, caller, experiment, faults);
+  faults.throwIfAny();
   await deps.audit.change(caller, async (tx) => {
-    if (!(await deps.storage.conversations.experiments.resume(id, tokensMax ?? undefined)))
+    if (!(await deps.storage.conversations.experiments.resume(id, { tokensMax, costMax })))
       throw new DomainError('CONFLICT', 'This experiment is under way, or has nothing left to ask', { param: 'id' });
     const owner = { tenantId: caller.tenantId, orgId: caller.orgId };
     await deps.jobs.enqueue('evaluation.run-experiment', { experimentId: id }, { owner, key: id, tx });
     return { id, orgId };
   });
   return getExperiment(deps, caller, id);
+}
+
+/** What is used up already reaches for nothing more. */
+function checkBudget(
+  { tokens, cost }: Experiment,
+  { tokensMax, costMax }: Pick<Experiment, 'tokensMax' | 'costMax'>,
+  faults: Faults,
+): void {
+  if (!Number.isInteger(tokensMax) || tokensMax <= tokens || tokensMax > tokensLimit)
+    faults.add('tokensMax', `tokensMax must be above the ${tokens} tokens that it has used, and up to ${tokensLimit}`);
+  if (costMax !== null && !(costMax > cost && costMax <= costLimit))
+    faults.add('costMax', `costMax must be above the ${cost} that it has cost, and up to ${costLimit}`);
 }
 
 export function missingExperiment(): DomainError {

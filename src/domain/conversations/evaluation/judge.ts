@@ -30,6 +30,10 @@ const tokensMax = 1_000;
 const reasonMax = 1_000;
 const noForm = 'The judge did not answer with the JSON that it was asked for';
 
+export type JudgedPair =
+  | { readonly pair: PairVerdict; readonly refusal?: never; readonly spent: JudgeSpending }
+  | { readonly pair?: never; readonly refusal: DomainError; readonly spent: JudgeSpending };
+
 /** Whether an answer passes, as a model says. @returns undefined where nothing says what is weighed. */
 export async function judgeAnswer(
   deps: Deps,
@@ -48,24 +52,31 @@ export async function judgeAnswer(
   return { score: { kind: 'JUDGE', passed, value: passed ? 1 : 0, note: readReason(value), error: null }, spent };
 }
 
-/** Which of two answers is better. The judge is asked twice, with the answers in both orders: one that goes by the place is unsteady. */
+/**
+ * Which of two answers is better. The judge is asked twice, with the answers in both orders: one that goes by the place is unsteady.
+ *
+ * @returns no pair, but a refusal, when a budget ends before both orders are asked; what the first one took is spent.
+ */
 export async function judgePair(
   deps: Deps,
   terms: JudgeTerms,
   { modelId, rubric }: Scorer,
   { content, first, second }: { readonly content: CaseContent; readonly first: string; readonly second: string },
   signal: AbortSignal,
-): Promise<{ readonly pair: PairVerdict; readonly spent: JudgeSpending }> {
+): Promise<JudgedPair> {
   const { question, expected } = content;
   const judged = { question, expected, rubric: joinRubrics(rubric, content) ?? 'It answers the question.' };
   const orders = [judgePairMessages(judged, first, second), judgePairMessages(judged, second, first)];
-  const answers = [];
-  for (const messages of orders)
-    answers.push(await ask(deps, terms, modelId ?? '', { messages, format: judgePairFormat }, signal));
-  const spent = {
-    tokens: answers.reduce((sum, one) => sum + one.spent.tokens, 0),
-    cost: answers.reduce((sum, one) => sum + one.spent.cost, 0),
-  };
+  const answers: Judgement[] = [];
+  for (const messages of orders) {
+    try {
+      answers.push(await ask(deps, terms, modelId ?? '', { messages, format: judgePairFormat }, signal));
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return { refusal: error, spent: sumSpendings(answers.map(({ spent }) => spent)) };
+    }
+  }
+  const spent = sumSpendings(answers.map((one) => one.spent));
   const error = answers.find((one) => one.error !== null)?.error ?? null;
   if (error !== null) return { pair: { choice: null, reason: '', error }, spent };
   const [straight, swapped] = answers.map(({ value }) => value.better);
@@ -73,11 +84,24 @@ export async function judgePair(
   return { pair: { choice, reason: readReason(answers[0]?.value ?? {}), error: null }, spent };
 }
 
+/** What several questions took together. */
+export function sumSpendings(spendings: readonly JudgeSpending[]): JudgeSpending {
+  return {
+    tokens: spendings.reduce((sum, { tokens }) => sum + tokens, 0),
+    cost: spendings.reduce((sum, { cost }) => sum + cost, 0),
+  };
+}
+
 function toChoice(straight: unknown, swapped: unknown): PairVerdict['choice'] {
   if (straight === 'neither' && swapped === 'neither') return 'TIE';
   if (straight === 'one' && swapped === 'two') return 'FIRST';
   if (straight === 'two' && swapped === 'one') return 'SECOND';
   return 'UNSTEADY';
+}
+
+/** Whether a judge has something to weigh in a case. */
+export function isWeighed({ modelId, rubric }: Scorer, content: CaseContent): boolean {
+  return modelId !== null && joinRubrics(rubric, content) !== undefined;
 }
 
 function joinRubrics(rubric: string | null, { rubric: ofCase, expected }: CaseContent): string | undefined {

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import { findPerson } from '../schedules/rights.ts';
 import { type AskTerms, askCase } from './ask.ts';
 import { type CostBound, createBound } from './cost-bound.ts';
-import { type JudgeSpending, judgeAnswer, judgePair } from './judge.ts';
+import { isWeighed, type JudgeSpending, judgeAnswer, judgePair, sumSpendings } from './judge.ts';
 import { DraftChangedError } from './variants.ts';
 
 /** Questions of one experiment that one process asks at one time; only one while people's runs are at work. */
@@ -109,6 +109,7 @@ class ExperimentWork {
       this.stopReason = error.message;
       return;
     }
+    await this.#judgeRest();
     await Promise.all(Array.from({ length: askedAtOnce }, (_, place) => this.#askInTurns(place)));
     // What the answers under way did not need may reach for more, one at a time.
     if (this.#isPostponed && !this.#isOver) await this.#askInTurns(0);
@@ -202,13 +203,12 @@ class ExperimentWork {
         if (score !== undefined) scores.push(score);
         continue;
       }
-      const judged = await this.#judge(scorer, question, answer);
+      const judged = await this.#judge(scorer, question, answer.text);
       if (judged === undefined) continue;
       scores.push(judged.score);
       spendings.push(judged.spent);
     }
-    const judgeTokens = spendings.reduce((sum, { tokens }) => sum + tokens, 0);
-    const judgeCost = spendings.reduce((sum, { cost }) => sum + cost, 0);
+    const { tokens: judgeTokens, cost: judgeCost } = sumSpendings(spendings);
     const { tokens, cost, durationMs, citations, calls } = answer;
     return {
       ...{ state: 'DONE', answer: answer.text.slice(0, answerMax), citations, calls, scores, ...passIn(scores) },
@@ -217,14 +217,41 @@ class ExperimentWork {
   }
 
   /** A budget that ends before a judge is asked leaves the answer unscored. */
-  async #judge(scorer: Experiment['scorers'][number], { content }: ClaimedQuestion, { text }: ScoredAnswer) {
+  async #judge(scorer: Experiment['scorers'][number], { content }: ClaimedQuestion, text: string) {
     try {
       return await judgeAnswer(this.#deps, this.#terms, scorer, content, text, runsUntilShutdown());
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       this.#noteFailure(error);
-      const score = { kind: scorer.kind, passed: null, value: null, note: '', error: error.message };
+      const score: Score = { kind: scorer.kind, passed: null, value: null, note: '', error: error.message, isRefused: true };
       return { score, spent: { tokens: 0, cost: 0 } };
+    }
+  }
+
+  /** Asks judges that the budget refused before somebody gave more, about answers that are there: no question is asked again. */
+  async #judgeRest(): Promise<void> {
+    const { experiments } = this.#deps.storage.conversations;
+    const { id, fence, scorers } = this.#experiment;
+    while (!this.#isOver) {
+      const unjudged = await experiments.findUnjudged(id);
+      if (unjudged === undefined) return;
+      const scores = [...unjudged.scores];
+      const spendings: JudgeSpending[] = [];
+      // Scores stand in the order of the scorers.
+      const judges = scorers.filter((scorer) => scorer.kind === 'JUDGE' && isWeighed(scorer, unjudged.content));
+      const places = scores.flatMap(({ kind }, place) => (kind === 'JUDGE' ? [place] : []));
+      for (const [index, place] of places.entries()) {
+        const scorer = judges[index];
+        if (scorer === undefined || scores[place]?.isRefused !== true) continue;
+        const judged = await this.#judge(scorer, unjudged, unjudged.answer);
+        if (judged === undefined) continue;
+        scores[place] = judged.score;
+        spendings.push(judged.spent);
+      }
+      const spent = sumSpendings(spendings);
+      this.#bound?.note(spent);
+      const judgements = { judgeTokens: spent.tokens, judgeCost: spent.cost };
+      await experiments.rescore(id, unjudged, fence, { scores, ...passIn(scores), ...judgements });
     }
   }
 
@@ -235,16 +262,10 @@ class ExperimentWork {
     while (scorer !== undefined && (await this.#mayGoOn(0))) {
       const claimed = await experiments.claimPair(id, fence);
       if (claimed === undefined) return;
-      try {
-        const { pair, spent } = await judgePair(this.#deps, this.#terms, scorer, claimed, runsUntilShutdown());
-        this.#bound?.note(spent);
-        await experiments.finishPair(id, claimed, pair, spent);
-      } catch (error) {
-        if (!(error instanceof DomainError)) throw error;
-        this.#noteFailure(error);
-        const pair = { choice: null, reason: '', error: error.message };
-        await experiments.finishPair(id, claimed, pair, { tokens: 0, cost: 0 });
-      }
+      const { pair, refusal, spent } = await judgePair(this.#deps, this.#terms, scorer, claimed, runsUntilShutdown());
+      this.#bound?.note(spent);
+      this.#noteFailure(refusal);
+      await experiments.finishPair(id, claimed, pair, spent);
     }
   }
 }

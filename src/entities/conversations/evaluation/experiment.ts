@@ -46,6 +46,8 @@ export interface Score {
   /** Why, in a sentence; '' for nothing to add. */
   readonly note: string;
   readonly error: string | null;
+  /** The budget ended before the judge was asked: it is asked when somebody resumes the experiment. */
+  readonly isRefused?: true;
 }
 
 /** A document that an answer cites. */

@@ -279,8 +279,13 @@ builder.mutationFields((t) => ({
     args: {
       id: t.arg.id(id),
       tokensMax: t.arg({ type: 'Count', required: false, description: 'A new budget, in all. Default: the one before.' }),
+      costMax: t.arg.float({
+        required: false,
+        description:
+          'What it may cost from now on, in all, in the currency of the models file. All its models need prices. Default: as before.',
+      }),
     },
-    resolve: (_root, args, { deps, caller }) => resumeExperiment(deps, caller, args.id, args.tokensMax),
+    resolve: (_root, { id: experimentId, ...budget }, { deps, caller }) => resumeExperiment(deps, caller, experimentId, budget),
   }),
 }));
 

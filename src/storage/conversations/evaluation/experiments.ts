@@ -64,6 +64,16 @@ export interface NewResult {
   readonly judgeCost: number;
 }
 
+/** What judges say of an answer that is there. */
+export type Rescore = Pick<NewResult, 'scores' | 'passed' | 'value' | 'judgeTokens' | 'judgeCost'>;
+
+export interface UnjudgedAnswer extends ClaimedQuestion {
+  readonly answer: string;
+  readonly scores: readonly Score[];
+}
+
+const isUnjudged = `r.state = 'DONE' and r.scores @> '[{"isRefused": true}]'`;
+
 /** Two answers that a judge compares. */
 export interface ClaimedPair {
   readonly caseId: string;
@@ -216,6 +226,30 @@ export class ExperimentStore {
     this.#announce(id);
   }
 
+  /** An answer with a judge that a budget refused. @returns undefined when there is none. */
+  async findUnjudged(id: string): Promise<UnjudgedAnswer | undefined> {
+    const [found] = await this.#db.query<UnjudgedAnswer>(
+      `select r."caseId", r.variant, r.repeat, r.answer, r.scores, c.content
+       from experiment_results r join dataset_cases c on c.id = r."caseId" and c."fromRevision" = r."caseRevision"
+       where r."experimentId" = $1 and ${isUnjudged} order by r."caseId", r.repeat, r.variant limit 1`,
+      [id],
+    );
+    return found;
+  }
+
+  /** Writes what judges said of an answer that is there, unless another process works on the experiment. */
+  async rescore(id: string, { caseId, variant, repeat }: ClaimedQuestion, fence: number, result: Rescore): Promise<void> {
+    const { scores, passed, value, judgeTokens, judgeCost } = result;
+    await this.#db.query(
+      `with experiment as (
+         update experiments set tokens = tokens + $9, cost = cost + $10, "updatedAt" = now() where id = $1 and fence = $5 returning id)
+       update experiment_results r set scores = $6::jsonb, passed = $7, value = $8 from experiment
+       where r."experimentId" = experiment.id and r."caseId" = $2 and r.variant = $3 and r.repeat = $4`,
+      [id, caseId, variant, repeat, fence, JSON.stringify(scores), passed, value, judgeTokens, judgeCost],
+    );
+    this.#announce(id);
+  }
+
   /** Claims two answers of a case that a judge has not compared. One process works on an experiment, so none is claimed twice. */
   async claimPair(id: string, fence: number): Promise<ClaimedPair | undefined> {
     const [claimed] = await this.#db.query<ClaimedPair>(
@@ -234,14 +268,16 @@ export class ExperimentStore {
     return claimed;
   }
 
+  /** @param pair  undefined: they were not compared, and are claimed again. */
   async finishPair(
     id: string,
     { caseId, variant, repeat }: Pick<ClaimedPair, 'caseId' | 'variant' | 'repeat'>,
-    pair: PairVerdict,
+    pair: PairVerdict | undefined,
     { tokens, cost }: { readonly tokens: number; readonly cost: number },
   ): Promise<void> {
     const where = { experimentId: id, caseId, variant, repeat, pairState: 'ASKED' };
-    const written = { pairState: 'DONE', pair: pair as unknown as Prisma.InputJsonObject };
+    const written =
+      pair === undefined ? { pairState: 'PENDING' } : { pairState: 'DONE', pair: pair as unknown as Prisma.InputJsonObject };
     await this.#db.prisma.experimentResult.updateMany({ where, data: written });
     const data = { tokens: { increment: tokens }, cost: { increment: cost } };
     await this.#db.prisma.experiment.updateMany({ where: { id }, data });
@@ -277,7 +313,7 @@ export class ExperimentStore {
   }
 
   /** Lets an experiment that has ended ask what it has not asked, and what was interrupted. @returns false while it has not ended, or has nothing left. */
-  resume(id: string, tokensMax: number | undefined): Promise<boolean> {
+  resume(id: string, { tokensMax, costMax }: Pick<Experiment, 'tokensMax' | 'costMax'>): Promise<boolean> {
     return this.#db.transaction(async (tx) => {
       await lockRow(tx, 'experiments', id);
       const before = await tx.prisma.experiment.findUnique({ where: { id } });
@@ -287,14 +323,13 @@ export class ExperimentStore {
         data: { state: 'PENDING', error: null },
       });
       const pairs = { experimentId: id, pairState: 'ASKED' };
-      const { count: pairCount } = await tx.prisma.experimentResult.updateMany({ where: pairs, data: { pairState: 'PENDING' } });
-      const isPending = { experimentId: id, state: 'PENDING' };
-      if (pairCount === 0 && (await tx.prisma.experimentResult.count({ where: isPending, take: 1 })) === 0) return false;
+      await tx.prisma.experimentResult.updateMany({ where: pairs, data: { pairState: 'PENDING' } });
+      if (!(await hasRest(tx, id))) return false;
       await tx.prisma.experiment.update({
         where: { id },
         data: {
           ...{ status: 'WAITING', endedAt: null, error: null, interruptedCount: { decrement: count } },
-          ...(tokensMax === undefined ? {} : { tokensMax: BigInt(tokensMax) }),
+          ...{ tokensMax: BigInt(tokensMax), costMax },
         },
       });
       return true;
@@ -412,4 +447,17 @@ function toResult(row: {
     scores: (row.scores ?? []) as readonly Score[],
     pair: row.pair as PairVerdict | null,
   };
+}
+
+/** Whether there is something left to ask, of the agent or of a judge. */
+async function hasRest(tx: Pick<Database, 'query'>, id: string): Promise<boolean> {
+  const [rest] = await tx.query<{ readonly isThere: boolean }>(
+    `select exists (
+       select from experiment_results r left join experiment_results f on f."experimentId" = $1 and f."caseId" = r."caseId"
+         and f.repeat = r.repeat and f.variant = ${firstVariant}
+       where r."experimentId" = $1 and (r.state = 'PENDING' or (${isUnjudged})
+         or (r."pairState" = 'PENDING' and r.state = 'DONE' and f.state = 'DONE'))) as "isThere"`,
+    [id],
+  );
+  return rest?.isThere === true;
 }

@@ -65,7 +65,7 @@ it('a worker whose place another one took ends nothing, and its late answers cou
   await experiments.finish(id, last, second, answer);
   expect(await experiments.end(id, ['RUNNING'], changes, second)).toBe(true);
   // Resumed and asked again, the question is the new asker's.
-  expect(await experiments.resume(id, undefined)).toBe(true);
+  expect(await experiments.resume(id, { tokensMax: 1_000_000, costMax: null })).toBe(true);
   const third = (await experiments.begin(id, at))?.fence ?? 0;
   expect(await experiments.claim(id, third)).toMatchObject({ caseId: two.caseId });
   await experiments.finish(id, two, first, answer);

@@ -1,4 +1,4 @@
-import { Download, Pencil, Plus, Trash2, Upload } from 'lucide-react';
+import { Download, FileText, Pencil, Plus, Trash2, Upload } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { run } from '../../../../graphql/client.ts';
@@ -16,6 +16,7 @@ import { useRemove } from '../parts/use-remove.ts';
 import type { EditorAgent } from '../section.ts';
 import styles from '../versions/versions.module.css';
 import { CaseDialog } from './CaseDialog.tsx';
+import { DraftCasesDialog } from './DraftCasesDialog.tsx';
 import {
   AgreeToCaseDocument,
   type CaseRowFragment,
@@ -42,7 +43,7 @@ export function DatasetScreen({ agent, id, isReadOnly }: Props) {
   const sayError = useErrorToast();
   const { data, error, isLoading, reload } = usePage(DatasetPageDocument, { id });
   const pages = useMorePages(data?.datasetCases, async (after) => (await run(MoreCasesDocument, { id, after })).datasetCases);
-  const [dialog, setDialog] = useState<CaseRowFragment | 'new' | 'import'>();
+  const [dialog, setDialog] = useState<CaseRowFragment | 'new' | 'import' | 'draft'>();
   const overview = evaluationAddress(agent.id);
   const remove = useRemove(DeleteDatasetDocument, () => go(overview));
   const done = () => {
@@ -71,6 +72,9 @@ export function DatasetScreen({ agent, id, isReadOnly }: Props) {
       </Button>
       <Button icon={<Upload size={16} aria-hidden />} onClick={() => setDialog('import')}>
         {t('Import')}
+      </Button>
+      <Button icon={<FileText size={16} aria-hidden />} onClick={() => setDialog('draft')}>
+        {t('From documents')}
       </Button>
     </>
   );
@@ -106,7 +110,9 @@ export function DatasetScreen({ agent, id, isReadOnly }: Props) {
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={6} /> : null}
       {data !== undefined && pages.nodes.length === 0 ? (
-        <EmptyState title={t('No cases yet')}>{t('Add a question with what its answer must say, or import a file.')}</EmptyState>
+        <EmptyState title={t('No cases yet')}>
+          {t('Add a question with what its answer must say, import a file, or have a model write some from documents.')}
+        </EmptyState>
       ) : null}
       {pages.nodes.length === 0 ? null : (
         <Rows label={t('Cases')}>
@@ -152,7 +158,16 @@ export function DatasetScreen({ agent, id, isReadOnly }: Props) {
       )}
       <ShowMore pages={pages} />
       {dialog === 'import' ? <ImportDialog datasetId={id} onClose={() => setDialog(undefined)} onDone={done} /> : null}
-      {dialog === undefined || dialog === 'import' ? null : (
+      {dialog === 'draft' && dataset !== undefined ? (
+        <DraftCasesDialog
+          agentId={agent.id}
+          datasetId={id}
+          draftCount={dataset.draftCount}
+          onClose={() => setDialog(undefined)}
+          onDone={done}
+        />
+      ) : null}
+      {dialog === undefined || dialog === 'import' || dialog === 'draft' ? null : (
         <CaseDialog
           datasetId={id}
           value={dialog === 'new' ? undefined : dialog}

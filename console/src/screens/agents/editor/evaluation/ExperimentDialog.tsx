@@ -1,3 +1,4 @@
+import type { ParleyError } from '@parley/client';
 import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
@@ -6,7 +7,10 @@ import { Field, Select, TextInput } from '../../../../ui/form/field.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import type { EditorAgent } from '../section.ts';
 import { draftName, versionTitle } from '../versions/words.ts';
+import { ChoiceRows } from './ChoiceRows.tsx';
 import { type EvaluationQuery, RunExperimentDocument } from './documents.ts';
+import { ScorerList } from './scorers/ScorerList.tsx';
+import { defaultScorers, toScorerInput } from './scorers/values.ts';
 
 interface Props {
   readonly agent: EditorAgent;
@@ -16,75 +20,75 @@ interface Props {
 }
 
 const tokensDefault = 200_000;
-const places = ['input.versions', 'input.datasetId', 'input.repeats', 'input.tokensMax', 'input.models', 'input.costMax'];
+const variantsMax = 4;
+const places = [
+  ...['input.versions', 'input.models', 'input.scorers', 'input.datasetId', 'input.repeats', 'input.tokensMax'],
+  ...['input.costMax', 'input.seed', 'input.revision'],
+];
 
-/** What to ask whom, and what it may use. */
+interface Values {
+  readonly datasetId: string;
+  readonly versions: readonly string[];
+  readonly models: readonly string[];
+  readonly scorers: typeof defaultScorers;
+  readonly repeats: string;
+  readonly tokensMax: string;
+  readonly costMax: string;
+  readonly seed: string;
+  readonly revision: string;
+}
+
+function startValues({ publishedVersion, draft }: EditorAgent, page: EvaluationQuery): Values {
+  return {
+    datasetId: page.datasets.nodes[0]?.id ?? '',
+    versions: [String(publishedVersion), ...(draft?.isChanged === true ? [draftName] : [])],
+    models: [],
+    scorers: defaultScorers,
+    ...{ repeats: '1', tokensMax: String(tokensDefault), costMax: '', seed: '', revision: '' },
+  };
+}
+
+function toInput({ datasetId, versions, models, scorers, ...texts }: Values) {
+  const orNull = (text: string) => (text.trim() === '' ? null : Number(text));
+  return {
+    datasetId,
+    versions: [...versions],
+    models: models.length === 0 ? null : [...models],
+    scorers: scorers.length === 0 ? null : scorers.map(toScorerInput),
+    repeats: Number(texts.repeats),
+    tokensMax: Number(texts.tokensMax),
+    ...{ costMax: orNull(texts.costMax), seed: orNull(texts.seed), revision: orNull(texts.revision) },
+  };
+}
+
+/** What to ask whom, how answers are scored, and what it may use. */
 export function ExperimentDialog({ agent, page, onClose, onBegun }: Props) {
   const { t } = useText();
   const begin = useMutate(RunExperimentDocument);
-  const [datasetId, setDataset] = useState(page.datasets.nodes[0]?.id ?? '');
-  const [first, setFirst] = useState(String(agent.publishedVersion));
-  const [second, setSecond] = useState<string>(agent.draft?.isChanged === true ? draftName : '');
-  const [modelId, setModel] = useState('');
-  const [repeats, setRepeats] = useState('1');
-  const [tokensMax, setTokensMax] = useState(String(tokensDefault));
-  const [costMax, setCostMax] = useState('');
-  const names = [draftName, ...page.agentVersions.nodes.map(({ number }) => String(number))];
+  const [start] = useState(() => startValues(agent, page));
+  const [values, setValues] = useState(start);
+  const change = (members: Partial<Values>) => setValues({ ...values, ...members });
+  const { error } = begin;
   const submit = async () => {
-    const reply = await begin.run({
-      agentId: agent.id,
-      input: {
-        datasetId,
-        versions: [first, second].filter((name) => name !== ''),
-        models: modelId === '' ? null : [modelId],
-        repeats: Number(repeats),
-        tokensMax: Number(tokensMax),
-        costMax: costMax === '' ? null : Number(costMax),
-      },
-    });
+    const reply = await begin.run({ agentId: agent.id, input: toInput(values) });
     if (reply !== undefined) onBegun(reply.runExperiment.id);
   };
-  const count = (label: string, place: string, value: string, onChange: (value: string) => void, hint?: string) => (
-    <Field label={label} error={findFault(begin.error, place)} {...(hint === undefined ? {} : { hint })}>
-      {(control) => (
-        <TextInput
-          {...control}
-          type="number"
-          min={0}
-          step="any"
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
-    </Field>
-  );
-  const pick = (label: string, value: string, onPick: (name: string) => void, none?: string) => (
-    <Field label={label} error={findFault(begin.error, 'input.versions')}>
-      {(control) => (
-        <Select {...control} value={value} onChange={(event) => onPick(event.target.value)}>
-          {none === undefined ? null : <option value="">{none}</option>}
-          {names.map((name) => (
-            <option key={name} value={name}>
-              {versionTitle(t, name)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
-  );
+  const names = [draftName, ...page.agentVersions.nodes.map(({ number }) => String(number))];
+  const fields = { values, change, error };
   return (
     <PartDialog
       title={t('New experiment')}
-      isDirty={false}
+      size="wide"
+      isDirty={values !== start}
       isBusy={begin.isBusy}
-      error={errorBeside(begin.error, places)}
+      error={errorBeside(error, places)}
       onClose={onClose}
       onSubmit={() => void submit()}
       action={t('Start')}
     >
-      <Field label={t('Dataset')} error={findFault(begin.error, 'input.datasetId')}>
+      <Field label={t('Dataset')} error={findFault(error, 'input.datasetId')}>
         {(control) => (
-          <Select {...control} value={datasetId} onChange={(event) => setDataset(event.target.value)}>
+          <Select {...control} value={values.datasetId} onChange={(event) => change({ datasetId: event.target.value })}>
             {page.datasets.nodes.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
@@ -93,35 +97,99 @@ export function ExperimentDialog({ agent, page, onClose, onBegun }: Props) {
           </Select>
         )}
       </Field>
-      {pick(t('First version'), first, setFirst)}
-      {pick(t('Compared with it'), second, setSecond, t('None'))}
-      <Field label={t('Model')} error={findFault(begin.error, 'input.models')}>
-        {(control) => (
-          <Select {...control} value={modelId} onChange={(event) => setModel(event.target.value)}>
-            <option value="">{t('The model of each version')}</option>
-            {page.models.map(({ id }) => (
-              <option key={id} value={id}>
-                {id}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      {count(t('How often each question is asked'), 'input.repeats', repeats, setRepeats, t('From 1 to 5.'))}
-      {count(
-        t('Tokens that it may use'),
-        'input.tokensMax',
-        tokensMax,
-        setTokensMax,
-        t('It stops before it uses more. They are charged to you.'),
+      <ChoiceRows
+        legend={t('Versions')}
+        values={values.versions}
+        options={names.map((value) => ({ value, label: versionTitle(t, value) }))}
+        least={1}
+        most={variantsMax}
+        add={t('Add a version')}
+        label={(index) => (index === 0 ? t('First version') : t('Compared with it, {number}', { number: index }))}
+        fault={(index) => faultOf(error, 'versions', index)}
+        onChange={(versions) => change({ versions })}
+      />
+      <ChoiceRows
+        legend={t('Models')}
+        note={
+          values.models.length === 0
+            ? t('Each version is asked with its own model.')
+            : t('Each version is asked with each of these models, in place of its own.')
+        }
+        values={values.models}
+        options={page.models.map(({ id }) => ({ value: id, label: id }))}
+        least={0}
+        most={variantsMax}
+        add={t('Add a model')}
+        label={(index) => t('Model {number}', { number: index + 1 })}
+        fault={(index) => faultOf(error, 'models', index)}
+        onChange={(models) => change({ models })}
+      />
+      <ScorerList
+        scorers={values.scorers}
+        models={page.models}
+        currency={page.viewer.costCurrency}
+        error={error}
+        onChange={(scorers) => change({ scorers })}
+      />
+      <BudgetFields {...fields} page={page} />
+    </PartDialog>
+  );
+}
+
+/** Of one row, or of all of them together beside the first. */
+function faultOf(error: ParleyError | undefined, member: string, index: number) {
+  const ofAll = index === 0 ? error?.faults.find(({ path }) => path === `input.${member}`) : undefined;
+  return findFault(error, `input.${member}.${index}`) ?? ofAll;
+}
+
+function BudgetFields({
+  values,
+  change,
+  error,
+  page,
+}: {
+  readonly values: Values;
+  readonly change: (members: Partial<Values>) => void;
+  readonly error: ParleyError | undefined;
+  readonly page: EvaluationQuery;
+}) {
+  const { t } = useText();
+  const count = (name: 'repeats' | 'tokensMax' | 'costMax' | 'seed' | 'revision', label: string, hint: string) => (
+    <Field label={label} error={findFault(error, `input.${name}`)} hint={hint}>
+      {(control) => (
+        <TextInput
+          {...control}
+          type="number"
+          min={0}
+          step="any"
+          value={values[name]}
+          onChange={(event) => change({ [name]: event.target.value })}
+        />
       )}
+    </Field>
+  );
+  const dataset = page.datasets.nodes.find(({ id }) => id === values.datasetId);
+  const caseCount = dataset === undefined || values.revision.trim() !== '' ? undefined : dataset.caseCount - dataset.draftCount;
+  const repeats = Number(values.repeats);
+  const planned =
+    caseCount === undefined ? Number.NaN : caseCount * values.versions.length * Math.max(1, values.models.length) * repeats;
+  return (
+    <>
+      {count('repeats', t('How often each question is asked'), t('From 1 to 5.'))}
+      {count('tokensMax', t('Tokens that it may use'), t('It stops before it uses more. They are charged to you.'))}
       {count(
+        'costMax',
         t('What it may cost, in {currency}', { currency: page.viewer.costCurrency }),
-        'input.costMax',
-        costMax,
-        setCostMax,
         t('Empty: no bound besides the tokens.'),
       )}
-    </PartDialog>
+      <details>
+        <summary>{t('More')}</summary>
+        {count('revision', t('Revision of the dataset'), t('Empty: the newest.'))}
+        {count('seed', t('Seed of the drawings'), t('The same number gives the same intervals. Empty: another one each time.'))}
+      </details>
+      {Number.isInteger(planned) && planned > 0 ? (
+        <p role="status">{t('{count, plural, one {# answer is} other {# answers are}} asked for.', { count: planned })}</p>
+      ) : null}
+    </>
   );
 }

@@ -23,9 +23,10 @@ import {
   type ExperimentReportFormat,
   type ExperimentRowFragment,
   MorePairsDocument,
-  ResumeExperimentDocument,
 } from './documents.ts';
 import { Pairs } from './Pairs.tsx';
+import { ResumeDialog } from './ResumeDialog.tsx';
+import { Scoring } from './Scoring.tsx';
 import { Summary } from './Summary.tsx';
 import { describeStatus, evaluationAddress, isUnderWay, variantTitle } from './words.ts';
 
@@ -42,7 +43,8 @@ export function ExperimentScreen({ agent, id, isReadOnly }: Props) {
   const { t, number } = useText();
   const sayError = useErrorToast();
   const [verdict, setVerdict] = useState<ExperimentPairVerdict | null>(null);
-  const variables = { id, variant: null, verdict };
+  const [variant, setVariant] = useState(1);
+  const variables = { id, variant, verdict };
   const { data, error, isLoading, reload } = usePage(ExperimentPageDocument, variables);
   const [latest, setLatest] = useState<ExperimentRowFragment>();
   useLive(ExperimentProgressDocument, { id }, ({ experimentUpdated }) => setLatest(experimentUpdated), {
@@ -85,11 +87,12 @@ export function ExperimentScreen({ agent, id, isReadOnly }: Props) {
     }
   };
   const { word, tone } = describeStatus(t, experiment.status);
+  const titles = experiment.variants.map((one) => variantTitle(t, one));
   const verdictWords = { WORSE: t('Worse'), BETTER: t('Better'), SAME: t('The same') };
   return (
     <div className={styles.screen}>
       <Section
-        title={experiment.variants.map((variant) => variantTitle(t, variant)).join(' · ')}
+        title={titles.join(' · ')}
         lead={
           <span className={styles.badges}>
             <Badge tone={tone}>{word}</Badge>
@@ -111,10 +114,24 @@ export function ExperimentScreen({ agent, id, isReadOnly }: Props) {
       >
         <ErrorNote error={error} onRetry={reload} />
         {experiment.error === null ? null : <Note tone="warn">{experiment.error}</Note>}
-        <Acts experiment={experiment} isReadOnly={isReadOnly} onChange={setLatest} />
+        <Acts experiment={experiment} currency={data.viewer.costCurrency} isReadOnly={isReadOnly} onChange={setLatest} />
+        <Scoring experiment={experiment} />
         <Summary experiment={experiment} currency={data.viewer.costCurrency} />
       </Section>
       <Section title={t('Case by case')}>
+        {experiment.variants.length < 3 ? null : (
+          <Field label={t('Compared with {version}', { version: titles[0] ?? '' })}>
+            {(control) => (
+              <Select {...control} value={variant} onChange={(event) => setVariant(Number(event.target.value))}>
+                {titles.slice(1).map((title, index) => (
+                  <option key={title} value={index + 1}>
+                    {title}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        )}
         {experiment.variants.length < 2 ? null : (
           <Field label={t('Which cases')}>
             {(control) => (
@@ -133,7 +150,7 @@ export function ExperimentScreen({ agent, id, isReadOnly }: Props) {
             )}
           </Field>
         )}
-        <Pairs variants={experiment.variants} pairs={pages.nodes} />
+        <Pairs variants={experiment.variants} compared={variant} pairs={pages.nodes} />
         <ShowMore pages={pages} />
       </Section>
     </div>
@@ -143,20 +160,23 @@ export function ExperimentScreen({ agent, id, isReadOnly }: Props) {
 /** How far it is, and how it is ended or goes on. */
 function Acts({
   experiment,
+  currency,
   isReadOnly,
   onChange,
 }: {
   readonly experiment: ExperimentRowFragment;
+  readonly currency: string;
   readonly isReadOnly: boolean;
   readonly onChange: (experiment: ExperimentRowFragment) => void;
 }) {
   const { t } = useText();
   const cancel = useMutate(CancelExperimentDocument);
-  const resume = useMutate(ResumeExperimentDocument);
+  const [isResuming, setResuming] = useState(false);
   const { id, status, doneCount, failedCount, plannedCount } = experiment;
   const answerCount = doneCount + failedCount;
   const isOpen = isUnderWay(status);
-  const isResumable = !isOpen && answerCount < plannedCount;
+  // Of one that stopped, judges may not have been asked about answers that are all there.
+  const isResumable = !isOpen && (answerCount < plannedCount || status === 'STOPPED');
   const progress = t('{count} of {planned} answers are there', { count: answerCount, planned: plannedCount });
   return (
     <>
@@ -172,16 +192,22 @@ function Acts({
               {t('Cancel the experiment')}
             </Button>
           ) : (
-            <Button
-              isBusy={resume.isBusy}
-              onClick={() => void resume.run({ id }).then((reply) => reply && onChange(reply.resumeExperiment))}
-            >
-              {t('Go on')}
-            </Button>
+            <Button onClick={() => setResuming(true)}>{t('Go on')}</Button>
           )}
         </div>
       )}
-      <ErrorNote error={cancel.error ?? resume.error} />
+      <ErrorNote error={cancel.error} />
+      {isResuming ? (
+        <ResumeDialog
+          experiment={experiment}
+          currency={currency}
+          onClose={() => setResuming(false)}
+          onResumed={(resumed) => {
+            setResuming(false);
+            onChange(resumed);
+          }}
+        />
+      ) : null}
     </>
   );
 }

@@ -11,12 +11,13 @@ import { PartDialog } from '../parts/PartDialog.tsx';
 import type { EditorAgent } from '../section.ts';
 import styles from '../versions/versions.module.css';
 import { CheckGateDocument, type EvaluationQuery, RemoveGateDocument, SetGateDocument } from './documents.ts';
+import { ScorerList } from './scorers/ScorerList.tsx';
+import { defaultScorers, readScorers, toScorerInput } from './scorers/values.ts';
 import { evaluationAddress } from './words.ts';
 
 interface Props {
   readonly agent: EditorAgent;
-  readonly gate: EvaluationQuery['agentGate'];
-  readonly datasets: EvaluationQuery['datasets']['nodes'];
+  readonly page: EvaluationQuery;
   readonly isReadOnly: boolean;
   readonly onChange: () => void;
 }
@@ -24,7 +25,8 @@ interface Props {
 const tones = { PASSED: 'good', REFUSED: 'bad', RUNNING: 'accent', NOT_ASKED: 'neutral' } as const;
 
 /** What a draft must pass before it is published. */
-export function GateCard({ agent, gate, datasets, isReadOnly, onChange }: Props) {
+export function GateCard({ agent, page, isReadOnly, onChange }: Props) {
+  const { agentGate: gate } = page;
   const { t } = useText();
   const [, go] = useLocation();
   const [isOpen, setOpen] = useState(false);
@@ -98,8 +100,7 @@ export function GateCard({ agent, gate, datasets, isReadOnly, onChange }: Props)
       {isOpen ? (
         <GateDialog
           agent={agent}
-          gate={gate}
-          datasets={datasets}
+          page={page}
           onClose={() => setOpen(false)}
           onDone={() => {
             setOpen(false);
@@ -111,18 +112,20 @@ export function GateCard({ agent, gate, datasets, isReadOnly, onChange }: Props)
   );
 }
 
-const places = ['input.datasetId', 'input.mustTag', 'input.rateDropMax', 'input.costRatioMax', 'input.tokensMax'];
+const places = ['datasetId', 'mustTag', 'rateDropMax', 'costRatioMax', 'tokensMax', 'scorers'].map((name) => `input.${name}`);
 const tokensDefault = 200_000;
 
 function GateDialog({
   agent,
-  gate,
-  datasets,
+  page,
   onClose,
   onDone,
-}: Pick<Props, 'agent' | 'gate' | 'datasets'> & { readonly onClose: () => void; readonly onDone: () => void }) {
+}: Pick<Props, 'agent' | 'page'> & { readonly onClose: () => void; readonly onDone: () => void }) {
   const { t } = useText();
+  const { agentGate: gate } = page;
+  const datasets = page.datasets.nodes;
   const set = useMutate(SetGateDocument);
+  const [scorers, setScorers] = useState(gate === null ? defaultScorers : readScorers(gate.scorers));
   const [datasetId, setDataset] = useState(gate?.datasetId ?? datasets[0]?.id ?? '');
   const [mustTag, setMustTag] = useState(gate?.mustTag ?? '');
   const [rateDropMax, setRateDrop] = useState(String(gate === null ? 2 : (gate.rateDropMax ?? '')));
@@ -136,6 +139,7 @@ function GateDialog({
       rateDropMax: orNull(rateDropMax),
       costRatioMax: orNull(costRatioMax),
       tokensMax: Number(tokensMax),
+      scorers: scorers.length === 0 ? null : scorers.map(toScorerInput),
     };
     const reply = await set.run({ agentId: agent.id, input });
     if (reply !== undefined) onDone();
@@ -150,6 +154,7 @@ function GateDialog({
   return (
     <PartDialog
       title={t('Gate')}
+      size="wide"
       isDirty={false}
       isBusy={set.isBusy}
       error={errorBeside(set.error, places)}
@@ -173,6 +178,13 @@ function GateDialog({
       {field(t('Points that the rate may fall'), 'input.rateDropMax', rateDropMax, setRateDrop, 'number')}
       {field(t('How many times as much it may cost'), 'input.costRatioMax', costRatioMax, setCostRatio, 'number')}
       {field(t('Tokens that it may use'), 'input.tokensMax', tokensMax, setTokensMax, 'number')}
+      <ScorerList
+        scorers={scorers}
+        models={page.models}
+        currency={page.viewer.costCurrency}
+        error={set.error}
+        onChange={setScorers}
+      />
     </PartDialog>
   );
 }

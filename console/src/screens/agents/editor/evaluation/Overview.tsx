@@ -86,7 +86,7 @@ export function Overview({ agent, isReadOnly }: { readonly agent: EditorAgent; r
               </Rows>
             )}
           </Section>
-          <GateCard agent={agent} gate={data.agentGate} datasets={datasets} isReadOnly={isReadOnly} onChange={reload} />
+          <GateCard agent={agent} page={data} isReadOnly={isReadOnly} onChange={reload} />
         </>
       )}
       {dialog === 'dataset' ? (
