@@ -1,18 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
 import { DomainError } from '../entities/ground/errors.ts';
+import { clientMetadataPath } from '../entities/knowledge/connection.ts';
+import { findRequestId } from '../http/context.ts';
 import { formHeaders, htmlType, renderPage, sendPage } from '../http/page/page.ts';
+import { sendJson } from '../http/reply/reply.ts';
 import { escapeHtml } from '../lib/text/html.ts';
 import { type ConsolePage, consoleFormHeaders } from './console.ts';
 
 /** What the pages ask the domain for. */
 export interface ConnectSteps {
+  /** What this installation is as a client of the authorization servers of MCP servers. */
+  clientMetadata(): Readonly<Record<string, unknown>>;
   /** Takes the answer of the other service. @throws DomainError for the visitor */
   receive(
     answer: {
       readonly state: string;
       readonly code: string;
       readonly error: string;
+      readonly iss: string | undefined;
       readonly installationId: number | undefined;
     },
     req: IncomingMessage,
@@ -48,6 +54,7 @@ type Outcome =
  */
 export function createConnectPages(steps: ConnectSteps, page: ConsolePage): Router {
   const router = Router({ strict: true, caseSensitive: true });
+  router.get(clientMetadataPath, (req, res) => sendJson(res, 200, JSON.stringify(steps.clientMetadata()), findRequestId(req)));
   router.get('/oauth/callback', (req, res) =>
     show(req, res, page, async () => {
       const { searchParams: query } = new URL(req.url, 'http://localhost');
@@ -56,6 +63,7 @@ export function createConnectPages(steps: ConnectSteps, page: ConsolePage): Rout
         state: query.get('state') ?? '',
         code: query.get('code') ?? '',
         error: query.get('error') ?? '',
+        iss: query.get('iss') ?? undefined,
         installationId: installationId === undefined ? undefined : Number(installationId),
       };
       const confirmation = await steps.receive(answer, req, AbortSignal.timeout(timeoutMs));
@@ -99,12 +107,20 @@ function plainPage(outcome: Outcome): string {
         : `<a href="${escapeHtml(returnTo)}">Go on to ${escapeHtml(new URL(returnTo).host)}</a>`;
     return renderPage({ title: 'Connected', main: `<h1>Connected</h1>\n<p>${escapeHtml(name)} is connected. ${onward}</p>` });
   }
-  const { word, account, service, person, organization, tenant } = outcome;
+  const { word, account, provider, service, person, organization, tenant } = outcome;
+  const [name, place] = [`<strong>${escapeHtml(account)}</strong>`, escapeHtml(service)];
+  const isServer = provider === 'MCP';
+  const use = isServer
+    ? `The tools of the MCP server ${name} at ${place} will be called for`
+    : `The account ${name} of ${place} will be read for`;
+  const effect = isServer
+    ? 'The AIs that this connection is given to act with the rights of your sign-in there.'
+    : 'What is read can be found by everyone who may use the agents it is given to.';
   return renderPage({
     title: 'Connect this account?',
     main: `<h1>Connect this account?</h1>
-<p>The account <strong>${escapeHtml(account)}</strong> of ${escapeHtml(service)} will be read for <strong>${escapeHtml(person.name)}</strong>
-(<strong>${escapeHtml(person.email)}</strong>) in the organization <strong>${escapeHtml(organization)}</strong> of the tenant <strong>${escapeHtml(tenant)}</strong>. What is read can be found by everyone who may use the agents it is given to.</p>
+<p>${use} <strong>${escapeHtml(person.name)}</strong>
+(<strong>${escapeHtml(person.email)}</strong>) in the organization <strong>${escapeHtml(organization)}</strong> of the tenant <strong>${escapeHtml(tenant)}</strong>. ${effect}</p>
 <p>If you did not ask for this yourself, close this page: nothing is connected.</p>
 <form method="post" action="/oauth/callback">
 <input type="hidden" name="word" value="${escapeHtml(word)}">

@@ -6,7 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { createA2aEndpoint } from '../a2a/endpoint.ts';
 import type { Deps } from '../domain/deps.ts';
 import { operationScopes } from '../domain/ground/access/operation-scopes.ts';
-import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
+import { confirmConnection, receiveCallback, redirectUri } from '../domain/knowledge/connecting.ts';
 import { checkHealth } from '../domain/operations/installation/health.ts';
 import { acceptInvitation, showInvitation } from '../domain/people/sign-in/accept-invitation.ts';
 import {
@@ -178,6 +178,7 @@ function routeGraphql(handle: RequestHandler): RequestHandler {
 
 function connectSteps(deps: Deps): ConnectSteps {
   return {
+    clientMetadata: () => deps.mcp.authorization.clientMetadata(redirectUri(deps)),
     receive: (callback, req, signal) => receiveCallback(deps, callback, toOrigin(deps, req), signal),
     confirm: (word, req) => confirmConnection(deps, word, toOrigin(deps, req)),
   };

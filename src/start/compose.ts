@@ -120,7 +120,7 @@ async function makeDeps(
   const agentTools = createAgentTools({ ...basics, egress });
   const journal = new UsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
   const path = environment?.('PATH');
-  const mcp = createMcpServers({ ...basics, pools, egress, egressOptions, version: packageJson.version, path });
+  const mcp = createMcpServers({ ...basics, pools, egress, egressOptions, publicUrl, version: packageJson.version, path });
   const rightsOfAgent = createRightsOfAgent(basics);
   const servers = { servers: mcp, storage, rightsOfAgent, now: basics.now };
   const tools = createTools({ ...basics, pools, models, egress, knowledge, servers, rightsOfAgent });

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type BrowsePage, browseKinds } from '../engine/knowledge/connections/browser.ts';
 import { body } from './ground/body.ts';
 import type { WireReply } from './ground/encoder.ts';
@@ -20,6 +21,14 @@ export const mcpServerBody = body(
       description:
         'Headers sent with every request to it, such as authorization: an object of at most 20 names and their values.',
     }).nullish(),
+    clientId: text(
+      'A client of the authorization server that the MCP server names: tokens are asked for in its own name (client credentials). Default: none; a person signs in with `authorizeConnection` where the server wants it.',
+    ).nullish(),
+    clientSecret: text('The secret of `clientId`; kept sealed.').nullish(),
+    scopes: list(
+      'The scopes to ask for with `clientId`; at most 100. Default: those that the server names.',
+      z.string(),
+    ).nullish(),
   },
   { takenMembers: connectionMembers },
 );

@@ -14,13 +14,21 @@ import { performOperation, requireOperation } from '../ground/audit/operation.ts
 import type { CallOrigin } from '../ground/audit/origin.ts';
 import { findUsersById, organizationsById } from '../people/accounts.ts';
 import { getConnection, ownsConnection, storeAccount } from './connections.ts';
+import {
+  beginMcpConsent,
+  finishMcpConsent,
+  type McpConsent,
+  type McpConsentInput,
+  refuseConsentMembers,
+  storeMcpTokens,
+} from './mcp-servers/consent.ts';
 
 /** Time for a person to allow the access at the other service, and once more to confirm it here. */
 const lifeMs = 10 * 60_000;
 const returnToMax = 2_000;
 const queryLengthMax = 2_000;
 
-export interface AuthorizeConnectionInput {
+export interface AuthorizeConnectionInput extends McpConsentInput {
   readonly provider: ConnectionProvider;
   readonly returnTo?: string | null | undefined;
 }
@@ -34,19 +42,19 @@ export interface AuthorizeConnectionInput {
 export async function authorizeConnection(
   deps: Deps,
   caller: Caller,
-  { provider, returnTo }: AuthorizeConnectionInput,
+  { provider, returnTo, ...consent }: AuthorizeConnectionInput,
+  signal: AbortSignal,
 ): Promise<{ readonly url: string }> {
-  if (provider === 'MCP') {
-    throw new DomainError('UNSUPPORTED_VALUE', 'An MCP server is connected by its address and headers, not in the browser', {
-      param: 'provider',
-    });
-  }
   const place = readReturnTo(deps, returnTo ?? undefined);
   const state = randomWord();
   const verifier = randomWord();
-  const url = await authorizeUrl(deps, provider, state, verifier);
+  if (provider !== 'MCP') refuseConsentMembers(consent);
+  const { url, mcp } =
+    provider === 'MCP'
+      ? await beginMcpConsent(deps, caller, consent, { state, redirectUri: redirectUri(deps) }, signal)
+      : { url: await authorizeUrl(deps, provider, state, verifier), mcp: undefined };
   const id = hashWord(state);
-  const sealedAttempt = await sealAttempt(deps.storage, { id, orgId: caller.orgId }, { verifier, keyId: caller.keyId });
+  const sealedAttempt = await sealAttempt(deps.storage, { id, orgId: caller.orgId }, { verifier, keyId: caller.keyId, mcp });
   const attempt = {
     id,
     orgId: caller.orgId,
@@ -85,7 +93,16 @@ export interface Callback {
   readonly code: string;
   /** The service's word for a refusal. */
   readonly error: string;
+  /** The issuer that the answer names (RFC 9207); undefined: it names none. */
+  readonly iss: string | undefined;
   readonly installationId: number | undefined;
+}
+
+/** What is kept of an attempt, sealed. */
+interface AttemptContent {
+  readonly verifier: string;
+  readonly keyId?: string;
+  readonly mcp?: McpConsent;
 }
 
 /**
@@ -104,15 +121,19 @@ export async function receiveCallback(
   const attempt = callback.state === '' ? undefined : await connectionAttempts.take(hashWord(callback.state));
   if (attempt === undefined) throw refused('This link was used already or is older than ten minutes. Begin again.');
   if (callback.error !== '' || callback.code === '') throw refused('The access was not allowed. Nothing was connected.');
-  const { verifier, keyId } = (await openAttempt(deps.storage, attempt)) as { verifier: string; keyId?: string };
-  requireOperation({ deps, caller: await loadCaller(deps, keyId), ...origin }, confirmOperation);
-  const answer = { code: callback.code, verifier, redirectUri: redirectUri(deps), installationId: callback.installationId };
-  const provider = attempt.provider as BrowserProvider;
-  const account = await deps.knowledge.connecting.account(provider, answer, signal).catch((error: unknown) => {
+  const { verifier, keyId, mcp } = (await openAttempt(deps.storage, attempt)) as AttemptContent;
+  const caller = await loadCaller(deps, keyId);
+  requireOperation({ deps, caller, ...origin }, confirmOperation);
+  const readAccount = (): Promise<ConnectedAccount> => {
+    if (mcp !== undefined) return finishMcpConsent(deps, caller, mcp, callback, signal);
+    const answer = { code: callback.code, verifier, redirectUri: redirectUri(deps), installationId: callback.installationId };
+    return deps.knowledge.connecting.account(attempt.provider as BrowserProvider, answer, signal);
+  };
+  const account = await readAccount().catch((error: unknown) => {
     throw error instanceof SourceError ? refused(error.message) : error;
   });
   const word = randomWord();
-  const sealedAttempt = await sealAttempt(deps.storage, attempt, { account, keyId });
+  const sealedAttempt = await sealAttempt(deps.storage, attempt, { account, keyId, connectionId: mcp?.connectionId });
   await connectionAttempts.keep(
     { ...attempt, sealed: sealedAttempt, expiresAt: new Date(deps.now().getTime() + lifeMs) },
     hashWord(word),
@@ -131,7 +152,8 @@ export async function receiveCallback(
   const tenant = await deps.storage.people.tenants.find(organization.tenantId, { reach: 'instance' });
   const { name, email } = person;
   const identity = { person: { name, email }, organization: organization.name, tenant: tenant?.name ?? '' };
-  const service = accountService(provider).oauth(deps.settings).name;
+  const { provider } = attempt;
+  const service = mcp === undefined ? accountService(provider as BrowserProvider).oauth(deps.settings).name : mcp.host;
   return { word, provider, service, account: account.name, ...identity, returnTo: attempt.returnTo };
 }
 
@@ -149,11 +171,17 @@ export async function confirmConnection(
   const { connectionAttempts } = deps.storage.knowledge;
   const attempt: ConnectionAttempt | undefined = word === '' ? undefined : await connectionAttempts.confirm(hashWord(word));
   if (attempt === undefined) throw refused('This page was used already or is older than ten minutes. Begin again.');
-  const { account, keyId } = (await openAttempt(deps.storage, attempt)) as { account: ConnectedAccount; keyId?: string };
+  const { account, keyId, connectionId } = (await openAttempt(deps.storage, attempt)) as {
+    account: ConnectedAccount;
+    keyId?: string;
+    connectionId?: string;
+  };
   const call = { deps, caller: await loadCaller(deps, keyId), ...origin };
   const expiresAt = account.expiresAt === null ? null : new Date(account.expiresAt);
   const connection = await performOperation(call, confirmOperation, [], (caller) =>
-    storeAccount(deps, caller, attempt, { ...account, expiresAt }),
+    connectionId === undefined
+      ? storeAccount(deps, caller, attempt, { ...account, expiresAt })
+      : storeMcpTokens(deps, caller, connectionId, { ...account, expiresAt }),
   );
   return { connection, returnTo: attempt.returnTo };
 }
@@ -209,7 +237,8 @@ function authorizeUrl(deps: Deps, provider: BrowserProvider, state: string, veri
   });
 }
 
-function redirectUri({ publicUrl }: Deps): string {
+/** Where other services send the browser back. */
+export function redirectUri({ publicUrl }: Deps): string {
   return `${publicUrl()}/oauth/callback`;
 }
 

@@ -22,6 +22,7 @@ import type { Deps } from '../deps.ts';
 import { isAdministrator, visibleDataSources } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
 import { readHeaders, readName, readScopes, readSecret, readServiceUrl } from './connection-input.ts';
+import { readMcpClient, requestMcpTokens, revokeMcpTokens } from './mcp-servers/tokens.ts';
 
 type Optional<T> = T | null | undefined;
 
@@ -103,14 +104,41 @@ export async function storeRepoHostInstallation(
 
 export type StoreMcpServerInput = z.output<typeof mcpServerBody>;
 
-/** Stores the address of an MCP server with its headers. @throws DomainError with every fault of the input, CONFLICT. */
-export async function storeMcpServer(deps: Deps, caller: Caller, input: StoreMcpServerInput): Promise<Connection> {
+/**
+ * Stores the address of an MCP server with its headers. With a client, the server's authorization server is asked for the first token at once.
+ *
+ * @throws DomainError with every fault of the input, CONFLICT; INVALID_VALUE naming `clientId` with the reason for what the authorization server
+ * refuses, OVERLOADED when it does not answer.
+ */
+export async function storeMcpServer(
+  deps: Deps,
+  caller: Caller,
+  { name: givenName, url, headers: givenHeaders, ...client }: StoreMcpServerInput,
+  signal: AbortSignal,
+): Promise<Connection> {
   const faults = new Faults();
-  const name = readName('name', input.name, faults);
-  const baseUrl = readServiceUrl('url', input.url, faults);
-  const headers = readHeaders('headers', input.headers ?? undefined, faults);
+  const name = readName('name', givenName, faults);
+  const baseUrl = readServiceUrl('url', url, faults);
+  const headers = readHeaders('headers', givenHeaders ?? undefined, faults);
+  const readClient = readMcpClient(client, faults);
+  if (readClient === undefined && client.scopes !== undefined && client.scopes !== null) {
+    faults.add('scopes', 'scopes must come with clientId: they are asked for with it');
+  }
+  if (readClient !== undefined && readClient.clientSecret === undefined) {
+    faults.add(
+      'clientSecret',
+      'clientSecret must be there with clientId: a client without a secret gets no tokens in its own name',
+    );
+  }
+  if (readClient !== undefined && headers?.authorization !== undefined) {
+    faults.add('headers.authorization', 'headers.authorization and clientId exclude each other');
+  }
   faults.throwIfAny();
-  return store(deps, caller, 'MCP_SERVER', 'MCP', { name, baseUrl, secrets: headers === undefined ? {} : { headers } });
+  const tokens =
+    readClient === undefined || baseUrl === null ? undefined : await requestMcpTokens(deps, caller, baseUrl, readClient, signal);
+  const secrets = { ...(headers === undefined ? {} : { headers }), ...tokens?.secrets };
+  const { scopes = [], expiresAt = null } = tokens ?? {};
+  return store(deps, caller, 'MCP_SERVER', 'MCP', { name, baseUrl, scopes, expiresAt, secrets });
 }
 
 /**
@@ -355,17 +383,21 @@ async function renewedSecrets(
 }
 
 /**
- * Deletes a connection and its secrets. Its sources stay, but can no longer be refreshed.
+ * Deletes a connection and its secrets. Its sources stay, but can no longer be refreshed. Tokens of an MCP server are given back to its authorization
+ * server, as far as that answers.
  *
  * @returns the former connection.
  * @throws DomainError NOT_FOUND for everyone except its owner and administrators.
  */
 export async function deleteConnection(deps: Deps, caller: Caller, id: string): Promise<Connection> {
   const connection = await getConnection(deps, caller, id);
-  return deps.audit.change(caller, async () => {
+  const secrets = connection.kind === 'MCP_SERVER' ? await openSecrets(deps.storage, connection) : undefined;
+  await deps.audit.change(caller, async () => {
     if (!(await deps.storage.knowledge.connections.delete(id))) throw missingConnection();
     return connection;
   });
+  if (secrets !== undefined) await revokeMcpTokens(deps, caller, connection, secrets);
+  return connection;
 }
 
 /** The caller's own token of that provider; adds a fault of `param` when there is none. */

@@ -40,4 +40,48 @@ export interface ConnectionSecrets {
   readonly refreshToken?: string;
   /** Sent with every request to an MCP server. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of an MCP server whose tokens come from an authorization server. */
+  readonly mcp?: McpGrant;
+}
+
+/** What this installation is, for authorization servers that take the address of a client's metadata as its id. */
+export const clientMetadataPath = '/oauth/client-metadata.json';
+
+/** What tokens of an MCP server are renewed with. Kept with the tokens, sealed. */
+export interface McpGrant {
+  /** New with each consent: sessions and lists of tools belong to one grant. */
+  readonly id: string;
+  /** `consent`: a person agreed in the browser. `client`: the client has tokens in its own name. */
+  readonly kind: 'consent' | 'client';
+  /** The metadata of the authorization server that later requests need. */
+  readonly server: AuthorizationServer;
+  readonly client: McpClient;
+  /** The resource that tokens are asked for, as its metadata names it; null for a server without such metadata. */
+  readonly resource: string | null;
+  /** The scopes that were asked for, separated by spaces; null: none were named. */
+  readonly scope: string | null;
+  /** Scopes that the server has demanded since; null: none. */
+  readonly demandedScope: string | null;
+}
+
+export interface AuthorizationServer {
+  readonly issuer: string;
+  readonly authorization_endpoint: string;
+  readonly token_endpoint: string;
+  readonly revocation_endpoint?: string | undefined;
+  readonly response_types_supported: string[];
+  readonly token_endpoint_auth_methods_supported?: string[] | undefined;
+  readonly authorization_response_iss_parameter_supported?: boolean | undefined;
+}
+
+/** What Parley is called at an authorization server. */
+export interface McpClient {
+  /** `document`: its id is the address of its metadata. `registered`: the server gave the id. `given`: a person gave the id. */
+  readonly origin: 'document' | 'registered' | 'given';
+  readonly client_id: string;
+  readonly client_secret?: string | undefined;
+  readonly client_secret_expires_at?: number | undefined;
+  readonly token_endpoint_auth_method?: string | undefined;
+  /** The redirect address it was registered with. */
+  readonly redirectUri: string;
 }

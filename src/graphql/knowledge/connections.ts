@@ -211,6 +211,9 @@ const StoreMcpServerInput = flatInput<McpServerShape>(
         required: false,
         description: 'Headers sent with every request to it, such as authorization; at most 20.',
       }),
+      clientId: t.string({ required: false, description: describe(mcpServerBody, 'clientId') }),
+      clientSecret: t.string({ required: false, description: describe(mcpServerBody, 'clientSecret') }),
+      scopes: t.stringList({ required: false, description: describe(mcpServerBody, 'scopes') }),
     }),
   }),
   {
@@ -235,7 +238,21 @@ const BrowserConnectionInput = builder.inputType('AuthorizeConnectionInput', {
   description: 'An account to connect in the browser.',
   extensions: strictInput(...connectionMembers),
   fields: (t) => ({
-    provider: t.field({ type: ProviderType, description: 'The service; not MCP.' }),
+    provider: t.field({ type: ProviderType, description: 'The service.' }),
+    connectionId: t.id({
+      required: false,
+      description: 'MCP: the connection with the server, which has to be there; others: refused with 400.',
+    }),
+    clientId: t.string({
+      required: false,
+      description:
+        'MCP: a client that was registered by hand at the authorization server, with the redirect address `<PUBLIC_URL>/oauth/callback`. Default: the metadata document of this service, or a client that it registers.',
+    }),
+    clientSecret: t.string({ required: false, description: 'MCP: the secret of `clientId`, if it has one; kept sealed.' }),
+    scopes: t.stringList({
+      required: false,
+      description: 'MCP: the scopes to ask for; at most 100. Default: those that the server names.',
+    }),
     returnTo: t.string({
       required: false,
       description:
@@ -348,9 +365,10 @@ builder.mutationFields((t) => ({
   authorizeConnection: t.field({
     authScopes: { key: 'CONNECTIONS:WRITE' },
     type: AuthorizedConnectionType,
-    description: 'Begins to connect an account in the browser. The connection is stored when the person has confirmed it there.',
+    description:
+      'Begins to connect an account in the browser, or to sign in to an MCP server. The connection is stored when the person has confirmed it there.',
     args: { input: t.arg({ type: BrowserConnectionInput, description: 'The service.' }) },
-    resolve: (_root, { input }, { deps, caller }) => authorizeConnection(deps, caller, input),
+    resolve: (_root, { input }, { deps, caller, signal }) => authorizeConnection(deps, caller, input, signal),
   }),
   storeOauthToken: t.field({
     authScopes: { key: 'CONNECTIONS:WRITE' },
@@ -371,7 +389,7 @@ builder.mutationFields((t) => ({
     type: IntegrationType,
     description: 'Keeps the address of an MCP server for the caller.',
     args: { input: t.arg({ type: StoreMcpServerInput, description: 'The server.' }) },
-    resolve: (_root, { input }, { deps, caller }) => storeMcpServer(deps, caller, input),
+    resolve: (_root, { input }, { deps, caller, signal }) => storeMcpServer(deps, caller, input, signal),
   }),
   updateConnection: t.field({
     authScopes: { key: 'CONNECTIONS:WRITE' },

@@ -5289,10 +5289,18 @@ export interface components {
         AuditOutcome: "FAILED" | "REFUSED" | "SUCCEEDED";
         /** @description An account to connect in the browser. */
         AuthorizeConnectionInput: {
-            /** @description The service; not MCP. */
+            /** @description MCP: a client that was registered by hand at the authorization server, with the redirect address `<PUBLIC_URL>/oauth/callback`. Default: the metadata document of this service, or a client that it registers. */
+            clientId?: string | null;
+            /** @description MCP: the secret of `clientId`, if it has one; kept sealed. */
+            clientSecret?: string | null;
+            /** @description MCP: the connection with the server, which has to be there; others: refused with 400. */
+            connectionId?: string | null;
+            /** @description The service. */
             provider: components["schemas"]["ConnectionProvider"];
             /** @description Where the browser goes at the end: an address of this service or of an origin in CORS_ORIGINS. Default: a page that says so. */
             returnTo?: string | null;
+            /** @description MCP: the scopes to ask for; at most 100. Default: those that the server names. */
+            scopes?: string[] | null;
         };
         /** @description Where a person allows the access. */
         AuthorizeConnectionPayload: {
@@ -14541,10 +14549,16 @@ export interface components {
         };
         /** @description An MCP server. The headers are kept sealed and never shown again. */
         StoreMcpServerInput: {
+            /** @description A client of the authorization server that the MCP server names: tokens are asked for in its own name (client credentials). Default: none; a person signs in with `authorizeConnection` where the server wants it. */
+            clientId?: string | null;
+            /** @description The secret of `clientId`; kept sealed. */
+            clientSecret?: string | null;
             /** @description Headers sent with every request to it, such as authorization: an object of at most 20 names and their values. */
             headers?: unknown;
             /** @description For people: 1 to 200 characters. */
             name: string;
+            /** @description The scopes to ask for with `clientId`; at most 100. Default: those that the server names. */
+            scopes?: string[] | null;
             /** @description Its http or https address. */
             url: string;
         };

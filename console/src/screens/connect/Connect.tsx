@@ -21,16 +21,18 @@ export function Connect() {
 
 function Confirm({ confirmation }: { readonly confirmation: Confirmation }) {
   const { t } = useText();
-  const { word, service, account, person, organization, tenant } = confirmation;
+  const { word, provider, service, account, person, organization, tenant } = confirmation;
+  const isServer = provider === 'MCP';
+  const title = isServer ? t('Connect this server?') : t('Connect this account?');
   const facts = [
-    [t('Account'), `${account} · ${service}`],
-    [t('Read for'), `${person.name} · ${person.email}`],
+    [isServer ? t('MCP server') : t('Account'), `${account} · ${service}`],
+    [isServer ? t('Its tools are called for') : t('Read for'), `${person.name} · ${person.email}`],
     [t('Organization'), organization],
     [t('Tenant'), tenant],
   ] as const;
   return (
-    <PublicPage title={t('Connect this account?')} isCard>
-      <h1>{t('Connect this account?')}</h1>
+    <PublicPage title={title} isCard>
+      <h1>{title}</h1>
       <dl className={styles.facts}>
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -39,7 +41,11 @@ function Confirm({ confirmation }: { readonly confirmation: Confirmation }) {
           </div>
         ))}
       </dl>
-      <p>{t('What is read can be found by everyone who may use the agents it is given to.')}</p>
+      <p>
+        {isServer
+          ? t('The agents that this connection is given to act with the rights of your sign-in there.')
+          : t('What is read can be found by everyone who may use the agents it is given to.')}
+      </p>
       <p>{t('If you did not ask for this yourself, close this page: nothing is connected.')}</p>
       {/* The service answers with this page again, and with what came of it. */}
       <form method="post" action="/oauth/callback">

@@ -3,6 +3,8 @@ export interface Confirmation {
   readonly kind: 'CONFIRM';
   /** Confirms it, once. */
   readonly word: string;
+  /** One of IntegrationProvider. */
+  readonly provider: string;
   /** The other service, by the name that people know. */
   readonly service: string;
   readonly account: string;

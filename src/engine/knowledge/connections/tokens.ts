@@ -37,6 +37,31 @@ const marginMs = 60_000;
 const leaseMs = 60_000;
 const lookAgainMs = 200;
 
+/**
+ * Renews the token of a connection. One process at a time does: services that rotate refresh tokens end the whole grant when an old one comes back.
+ * Others wait, and find the new token.
+ */
+export async function renewAlone(
+  leases: Storage['leases'],
+  connectionId: string,
+  isRenewed: () => Promise<boolean>,
+  request: (lease: Lease) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  let lease: Lease | undefined;
+  while (lease === undefined) {
+    if (await isRenewed()) return;
+    lease = await leases.takeRenewal(connectionId, randomUUID(), leaseMs);
+    if (lease === undefined) await sleep(lookAgainMs, undefined, { signal });
+  }
+  try {
+    // Another process may have ended between the reading and the lease.
+    if (!(await isRenewed())) await request(lease);
+  } finally {
+    await leases.release('renewal', lease);
+  }
+}
+
 export function createConnectionTokens(options: ConnectionTokensOptions): ConnectionTokens {
   const { storage } = options;
   return {
@@ -75,26 +100,14 @@ class Renewed implements OpenConnection {
     return `Bearer ${this.#accessToken}`;
   }
 
-  /**
-   * One process at a time renews a token: services that rotate refresh tokens end the whole grant when an old one comes back. Others wait, and find
-   * the new token.
-   */
-  async renew(refusedToken: string, signal: AbortSignal): Promise<void> {
+  /** @param refusedToken  the value of `authorization` that the service refuses. */
+  renew(refusedToken: string, signal: AbortSignal): Promise<void> {
+    const isRenewed = async () => {
+      await this.#read();
+      return `Bearer ${this.#accessToken}` !== refusedToken;
+    };
     const { leases } = this.#options.storage;
-    let lease: Lease | undefined;
-    while (lease === undefined) {
-      await this.#read();
-      if (`Bearer ${this.#accessToken}` !== refusedToken) return;
-      lease = await leases.takeRenewal(this.connection.id, randomUUID(), leaseMs);
-      if (lease === undefined) await sleep(lookAgainMs, undefined, { signal });
-    }
-    try {
-      // Another process may have ended between the reading and the lease.
-      await this.#read();
-      if (`Bearer ${this.#accessToken}` === refusedToken) await this.#request(lease, signal);
-    } finally {
-      await leases.release('renewal', lease);
-    }
+    return renewAlone(leases, this.connection.id, isRenewed, (lease) => this.#request(lease, signal), signal);
   }
 
   async #request(lease: Lease, signal: AbortSignal): Promise<void> {

@@ -1,8 +1,11 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../../settings.ts';
+import type { Storage } from '../../../storage/storage.ts';
 import type { Egress, EgressOptions } from '../../egress/egress.ts';
 import { createEgress } from '../../egress/egress.ts';
 import type { Pools } from '../../sharing/pools.ts';
+import { McpAuthorization } from './authorization/authorization.ts';
+import { TokenSources } from './authorization/token-sources.ts';
 import { McpServers } from './servers.ts';
 import { readServersFile } from './servers-file.ts';
 
@@ -27,6 +30,9 @@ export interface McpDeps {
   readonly version: string;
   /** `PATH` for programs. */
   readonly path: string | undefined;
+  readonly storage: Storage;
+  /** Of links to this service, without a slash at the end. */
+  publicUrl(): string;
   now(): Date;
 }
 
@@ -41,10 +47,13 @@ const everywhere = '0.0.0.0/0,::/0';
 export function createMcpServers({ settings, pools, egressOptions, ...deps }: McpDeps): McpServers {
   const file = settings.MCP_SERVERS_FILE === undefined ? [] : readServersFile(settings.MCP_SERVERS_FILE);
   const hosts = file.flatMap((server) => ('url' in server ? [new URL(server.url).hostname] : []));
+  const authorization = new McpAuthorization(deps);
   const allow = [everywhere, ...hosts.filter((host) => !/[:[]/.test(host))].join(',');
-  return new McpServers({
+  const servers = new McpServers({
     ...deps,
     file,
+    authorization,
+    tokens: new TokenSources({ ...deps, authorization }),
     operatorEgress: createEgress({ ...egressOptions, allow }),
     places: pools.admission('mcp-sessions', {
       max: settings.MCP_SESSIONS_MAX,
@@ -58,4 +67,11 @@ export function createMcpServers({ settings, pools, egressOptions, ...deps }: Mc
     toolsTtlMs,
     resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
   });
+  const { logger, storage } = deps;
+  storage.signals.subscribe('connection-changed', (connectionId) => {
+    servers
+      .connectionChanged(connectionId)
+      .catch((error: unknown) => logger.warn({ err: error, connectionId }, 'sessions of a connection were not looked at'));
+  });
+  return servers;
 }

@@ -1,5 +1,6 @@
 import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import { isSecretEntry, looksRandom } from '../secrets/secret-signs.ts';
+import type { TokenSource } from './authorization/token-sources.ts';
 
 /** Where an MCP server is, and with what a session begins. */
 export type McpEndpoint = HttpEndpoint | ProgramEndpoint;
@@ -16,6 +17,8 @@ export interface HttpEndpoint extends AnyEndpoint {
   readonly url: string;
   /** With their secrets, so never stored, logged or shown. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Of a connection whose headers hold no `authorization`. */
+  readonly token?: TokenSource;
 }
 
 /** A program of this machine that speaks MCP on its standard input and output. */
@@ -37,5 +40,6 @@ export function listEndpointSecrets(endpoint: McpEndpoint): readonly string[] {
   const isHttp = endpoint.kind === 'http';
   const plain = isHttp ? [...new URL(endpoint.url).searchParams] : Object.entries(endpoint.env);
   const secret = plain.filter(([name, value]) => isSecretEntry(name) || looksRandom(value));
-  return [...secret.map(([, value]) => value), ...(isHttp ? Object.values(endpoint.headers) : [])];
+  const sent = isHttp ? [...Object.values(endpoint.headers), ...(endpoint.token?.sentTokens ?? [])] : [];
+  return [...secret.map(([, value]) => value), ...sent];
 }

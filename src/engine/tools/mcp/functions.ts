@@ -106,7 +106,8 @@ function createServerFunction(
       const args = read(json);
       if ('fault' in args) throw new DomainError('INVALID_VALUE', args.fault);
       await pass.renew();
-      const mask = masker(listEndpointSecrets(endpoint));
+      // Made when the answer is there: a token may be renewed for the call.
+      const mask = (text: string) => masker(listEndpointSecrets(endpoint))(text);
       try {
         const raw = await call(args.value, pass, signal);
         const charsMax = servers.resultCharsMax;

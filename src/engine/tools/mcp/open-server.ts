@@ -54,10 +54,13 @@ export async function openServer(options: OpenOptions): Promise<OpenedServer> {
     run.signal.throwIfAborted();
     if (!(error instanceof DomainError)) throw error;
     const reason = masker(listEndpointSecrets(endpoint))(error.message);
-    // The server's own words stay out of the instructions.
-    const instructions = `The tools of the MCP server ${endpoint.name} are not available now. If the task needs them, say so.`;
+    // The server's own words stay out of the instructions. What the person of the run has to do is in ours.
+    const isOwn = endpoint.kind === 'http' && endpoint.token?.ownerUserId === run.plan.charge.userId;
+    const connectUrl = isOwn && 'connectUrl' in error ? error.connectUrl : undefined;
+    const next = typeof connectUrl === 'string' ? ` The user has to sign in to it at ${connectUrl} first.` : '';
+    const instructions = `The tools of the MCP server ${endpoint.name} are not available now. If the task needs them, say so.${next}`;
     // Where its author's server stands is not for everybody who asks an agent.
-    const warnings = [serverUnavailable(endpoint.name, namedBy, namedBy === 'request' ? reason : undefined)];
+    const warnings = [serverUnavailable(endpoint.name, namedBy, namedBy === 'request' || next !== '' ? reason : undefined)];
     return { functions: [], found: undefined, error: reason, warnings, instructions };
   }
 }

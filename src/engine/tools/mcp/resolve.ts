@@ -40,7 +40,7 @@ export async function resolveServer({ servers, storage }: ResolveDeps, name: str
     ? await storage.knowledge.connections.find(name, scope)
     : await storage.knowledge.connections.findMcpServer(name, scope);
   if (connection?.kind !== 'MCP_SERVER' || connection.baseUrl === null) throw missingServer(name, servers.operatorNames(charge));
-  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, secrets);
+  return connectionEndpoint({ servers, storage }, { ...connection, baseUrl: connection.baseUrl }, run);
 }
 
 async function operatorsEndpoint(server: OperatorServer, secrets: Readonly<Record<string, string>>): Promise<McpEndpoint> {
@@ -53,13 +53,16 @@ async function operatorsEndpoint(server: OperatorServer, secrets: Readonly<Recor
 }
 
 async function connectionEndpoint(
-  storage: ResolveDeps['storage'],
+  { servers, storage }: Pick<ResolveDeps, 'servers' | 'storage'>,
   connection: Connection & { readonly baseUrl: string },
-  secrets: Readonly<Record<string, string>>,
+  { plan, secrets }: Asking,
 ): Promise<HttpEndpoint> {
   const { name, baseUrl: url } = connection;
-  const { headers: storedHeaders = {} } = (await openConnection(storage, connection)) ?? {};
-  return { kind: 'http', name, url, headers: await fillHeaders(storedHeaders, () => valuesIn(secrets)), isTrusted: false };
+  const connectionSecrets = (await openConnection(storage, connection)) ?? {};
+  const headers = await fillHeaders(connectionSecrets.headers ?? {}, () => valuesIn(secrets));
+  const isGiven = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
+  const token = isGiven ? {} : { token: servers.tokens.open(connection, connectionSecrets, plan.charge) };
+  return { kind: 'http', name, url, headers, isTrusted: false, ...token };
 }
 
 /**
@@ -79,7 +82,7 @@ export async function resolveStandingServer(deps: ResolveDeps, name: string, run
   if (connection?.kind !== 'MCP_SERVER' || connection.baseUrl === null) {
     throw new DomainError('INVALID_VALUE', `There is no MCP server ${JSON.stringify(name.slice(0, 100))} for this agent`);
   }
-  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, run.secrets);
+  return connectionEndpoint(deps, { ...connection, baseUrl: connection.baseUrl }, run);
 }
 
 /** The granted connection that a name or an id means; of two with one name, the one that was granted first. */

@@ -1,6 +1,8 @@
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import { unlessAborted } from '../../../lib/flow/unless-aborted.ts';
+import type { McpAuthorization } from './authorization/authorization.ts';
+import type { TokenSources } from './authorization/token-sources.ts';
 import type { McpEndpoint, SessionOwner } from './endpoint.ts';
 import { type McpTools, readTools } from './listing.ts';
 import type { OperatorServer } from './servers-file.ts';
@@ -9,6 +11,8 @@ import { McpSessions, type SessionsOptions } from './sessions/sessions.ts';
 
 export interface McpServersOptions extends SessionsOptions {
   readonly file: readonly OperatorServer[];
+  readonly tokens: TokenSources;
+  readonly authorization: McpAuthorization;
   readonly toolsTtlMs: number;
   readonly resultCharsMax: number;
 }
@@ -33,6 +37,10 @@ const listsMax = 500;
 /** The MCP servers that runs call: sessions with them, and what tools they have. */
 export class McpServers {
   readonly resultCharsMax: number;
+  /** The tokens of connections. */
+  readonly tokens: TokenSources;
+  /** Gets tokens from the authorization servers that MCP servers name. */
+  readonly authorization: McpAuthorization;
   readonly #options: McpServersOptions;
   readonly #sessions: McpSessions;
   readonly #lists = new BoundedMap<string, Known>(listsMax);
@@ -40,6 +48,8 @@ export class McpServers {
   constructor(options: McpServersOptions) {
     this.#options = options;
     this.resultCharsMax = options.resultCharsMax;
+    this.tokens = options.tokens;
+    this.authorization = options.authorization;
     this.#sessions = new McpSessions(options, (key) => this.#lists.delete(key));
   }
 
@@ -92,6 +102,13 @@ export class McpServers {
     const options = { timeoutMs: this.#options.callTimeoutMs, signal };
     const parts = await this.#sessions.use(endpoint, owner, signal, (session) => session.read(uri, options));
     return { content: parts.map((resource) => ({ type: 'resource', resource })) };
+  }
+
+  /** Ends the sessions of a connection that was deleted or connected again. */
+  async connectionChanged(connectionId: string): Promise<void> {
+    for (const source of this.#sessions.tokensOf(connectionId)) {
+      if (!(await this.tokens.isCurrent(source))) await this.#sessions.endGrant(source);
+    }
   }
 
   /** Ends all sessions and programs. */

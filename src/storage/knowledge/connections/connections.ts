@@ -163,6 +163,12 @@ export class ConnectionStore {
     this.#announce(id);
   }
 
+  /** Notes that its owner has to sign in. */
+  async requireSignIn(id: string): Promise<void> {
+    await this.#db.prisma.connection.updateMany({ where: { id }, data: { needsReauthorization: true } });
+    this.#announce(id);
+  }
+
   #announce(id: string) {
     return this.#signals.publish('connection-changed', id);
   }

@@ -197,7 +197,7 @@ describe('an account that is connected in the browser', () => {
 
   it.each([
     ['a service that the operator did not register', { provider: 'DRIVE_B' }, 'provider', 'MICROSOFT_CLIENT_ID'],
-    ['an MCP server', { provider: 'MCP' }, 'provider', 'address'],
+    ['an MCP server without its connection', { provider: 'MCP' }, 'connectionId', 'mcp-servers'],
     ['a return elsewhere', { provider: 'DRIVE_A', returnTo: 'https://evil.example/' }, 'returnTo', 'CORS_ORIGINS'],
     ['a return to a script', { provider: 'DRIVE_A', returnTo: 'javascript:alert(1)' }, 'returnTo', 'CORS_ORIGINS'],
   ])('is refused for %s', async (_case, input, param, words) => {

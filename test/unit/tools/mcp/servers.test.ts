@@ -18,6 +18,8 @@ const other = { ...someOwner, userId: 'user_b' };
 const never = new AbortController().signal;
 const guard = (allow: string) =>
   createEgress({ allow, connectTimeoutMs: 5_000, lookupTimeoutMs: 5_000, ...egressPlaces(16, 64) });
+/** No endpoint here is a connection, so no token is asked for. */
+const noConnections = {} as Pick<McpServersOptions, 'tokens' | 'authorization'>;
 const program = join(import.meta.dirname, '../../../fixtures/upstreams/mcp/program.ts');
 let upstream: McpUpstream;
 let sessionless: McpUpstream;
@@ -46,6 +48,7 @@ afterAll(async () => {
 
 function serversWith(options: Partial<McpServersOptions> = {}): McpServers {
   const servers = new McpServers({
+    ...noConnections,
     file: [],
     egress: guard('127.0.0.1'),
     operatorEgress: guard('0.0.0.0/0'),

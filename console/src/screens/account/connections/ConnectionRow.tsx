@@ -7,6 +7,7 @@ import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Time } from '../../../ui/small.tsx';
+import { BlockedWindow } from './BlockedWindow.tsx';
 import { type ConnectionRowFragment, DeleteConnectionDocument } from './documents.ts';
 import { providerWords, useConnect } from './providers.ts';
 
@@ -24,8 +25,10 @@ export function ConnectionRow({
   const { isAdmin, viewer } = useSession();
   const confirm = useConfirm();
   const { run, isBusy, error } = useMutate(DeleteConnectionDocument);
-  const { connect, isConnecting, error: failure } = useConnect();
+  const { connect, isConnecting, error: failure, blockedUrl } = useConnect();
   const service = providerWords(t)[provider];
+  const isServer = provider === 'MCP';
+  const onConsent = async () => (isServer ? { connectionId: id } : {});
   const count = sources.totalCount ?? sources.nodes.length;
   const more = count - sources.nodes.length;
   const onDelete = async () => {
@@ -52,9 +55,16 @@ export function ConnectionRow({
           {baseUrl === null ? '' : ` · ${getHost(baseUrl)}`}
         </div>
         <ErrorNote error={error ?? failure} />
+        {blockedUrl === undefined ? null : <BlockedWindow url={blockedUrl} />}
       </th>
       {isOwnerShown ? <td>{owner?.name ?? t('Somebody who left')}</td> : null}
-      <td>{needsReauthorization ? <Badge tone="warn">{t('Connect again')}</Badge> : <Badge tone="good">{t('Works')}</Badge>}</td>
+      <td>
+        {needsReauthorization ? (
+          <Badge tone="warn">{isServer ? t('Sign-in needed') : t('Connect again')}</Badge>
+        ) : (
+          <Badge tone="good">{t('Works')}</Badge>
+        )}
+      </td>
       <td>
         {sources.nodes.map((source) => (
           <div key={source.id}>
@@ -69,9 +79,9 @@ export function ConnectionRow({
       </td>
       <td>
         <span className={styles.end}>
-          {needsReauthorization && isOwn && provider !== 'MCP' ? (
-            <Button size="small" isBusy={isConnecting} onClick={() => void connect(provider)}>
-              {t('Connect again')}
+          {needsReauthorization && isOwn ? (
+            <Button size="small" isBusy={isConnecting} onClick={() => void connect(provider, onConsent)}>
+              {isServer ? t('Sign in') : t('Connect again')}
             </Button>
           ) : null}
           {(isOwn || isAdmin) && viewer.role !== 'AUDITOR' ? (

@@ -35,7 +35,7 @@ export function Connections({ isOfAll }: { readonly isOfAll: boolean }) {
   return (
     <PeoplePage
       title={t('Connections')}
-      lead={t('Accounts at other services that knowledge is read from. Parley only reads there.')}
+      lead={t('Accounts at other services that knowledge is read from, and MCP servers whose tools agents call.')}
       actions={isEmpty ? undefined : connect}
     >
       <ErrorNote error={error} onRetry={reload} />

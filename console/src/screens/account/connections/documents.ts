@@ -6,10 +6,18 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 /** An account to connect in the browser. */
 export type AuthorizeConnectionInput = {
-  /** The service; not MCP. */
+  /** MCP: a client that was registered by hand at the authorization server, with the redirect address `<PUBLIC_URL>/oauth/callback`. Default: the metadata document of this service, or a client that it registers. */
+  clientId?: string | null | undefined;
+  /** MCP: the secret of `clientId`, if it has one; kept sealed. */
+  clientSecret?: string | null | undefined;
+  /** MCP: the connection with the server, which has to be there; others: refused with 400. */
+  connectionId?: string | null | undefined;
+  /** The service. */
   provider: IntegrationProvider;
   /** Where the browser goes at the end: an address of this service or of an origin in CORS_ORIGINS. Default: a page that says so. */
   returnTo?: string | null | undefined;
+  /** MCP: the scopes to ask for; at most 100. Default: those that the server names. */
+  scopes?: Array<string> | null | undefined;
 };
 
 /** What happened to a thing of a list, as the caller sees the list. */
@@ -55,10 +63,16 @@ export type NamedTextInput = {
 
 /** An MCP server. The headers are kept sealed and never shown again. */
 export type StoreMcpServerInput = {
+  /** A client of the authorization server that the MCP server names: tokens are asked for in its own name (client credentials). Default: none; a person signs in with `authorizeConnection` where the server wants it. */
+  clientId?: string | null | undefined;
+  /** The secret of `clientId`; kept sealed. */
+  clientSecret?: string | null | undefined;
   /** Headers sent with every request to it, such as authorization; at most 20. */
   headers?: Array<NamedTextInput> | null | undefined;
   /** For people: 1 to 200 characters. */
   name: string;
+  /** The scopes to ask for with `clientId`; at most 100. Default: those that the server names. */
+  scopes?: Array<string> | null | undefined;
   /** Its http or https address. */
   url: string;
 };

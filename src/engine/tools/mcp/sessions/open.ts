@@ -9,6 +9,7 @@ import {
   type ProgramEndpoint,
   type SessionOwner,
 } from '../endpoint.ts';
+import { authorizedFetch } from './authorized-fetch.ts';
 import { createEgressFetch } from './egress-fetch.ts';
 import { ProgramTransport } from './program-transport.ts';
 import { McpSession, type SessionOptions } from './session.ts';
@@ -45,9 +46,10 @@ export async function openSession(
   }
 }
 
-function httpTransport({ url, headers, isTrusted }: HttpEndpoint, owner: SessionOwner, context: OpenContext) {
+function httpTransport(endpoint: HttpEndpoint, owner: SessionOwner, context: OpenContext) {
+  const { url, headers, isTrusted } = endpoint;
   const { egress, operatorEgress, startTimeoutMs, callTimeoutMs, replyBytesMax } = context;
-  const fetch = createEgressFetch({
+  const egressFetch = createEgressFetch({
     egress: isTrusted ? operatorEgress : egress,
     owner,
     origin: new URL(url).origin,
@@ -55,6 +57,7 @@ function httpTransport({ url, headers, isTrusted }: HttpEndpoint, owner: Session
     timeoutMs: Math.max(startTimeoutMs, callTimeoutMs),
     streamTimeoutMs,
   });
+  const fetch = authorizedFetch(egressFetch, endpoint);
   return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } }, fetch });
 }
 

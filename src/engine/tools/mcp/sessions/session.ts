@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { DomainError } from '../../../../entities/ground/errors.ts';
 import { cutText, oneLine } from '../../../../lib/text/text.ts';
 import { EgressError } from '../../../egress/error.ts';
+import { SignInNeeded } from '../authorization/token-sources.ts';
 import { BoundedTransport } from './bounded-transport.ts';
 
 /** In `_meta` of a call: its key, also sent as the header `Idempotency-Key`. */
@@ -193,15 +194,20 @@ const endingMs = 1_000;
 export class McpFailure extends DomainError {
   /** The server does not know the session any more, and has done nothing. */
   readonly isSessionLost: boolean;
+  /** Where the owner of the connection has to sign in, before the server can be used. */
+  readonly connectUrl: string | undefined;
 
-  constructor(code: 'UPSTREAM_ERROR' | 'UPSTREAM_TIMEOUT', message: string, isSessionLost = false) {
+  constructor(code: 'UPSTREAM_ERROR' | 'UPSTREAM_TIMEOUT', message: string, isSessionLost = false, connectUrl?: string) {
     super(code, message);
     this.isSessionLost = isSessionLost;
+    this.connectUrl = connectUrl;
   }
 }
 
 function toMcpFailure(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error;
+  if (error instanceof SignInNeeded) return new McpFailure('UPSTREAM_ERROR', error.message, false, error.connectUrl);
+  if (error instanceof DomainError) return new McpFailure('UPSTREAM_ERROR', error.message);
   if (error instanceof EgressError)
     return new McpFailure(error.code === 'TIMEOUT' ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_ERROR', error.message);
   if (error instanceof SdkHttpError) return httpFailure(error);

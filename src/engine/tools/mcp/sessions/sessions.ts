@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { DomainError } from '../../../../entities/ground/errors.ts';
 import { unlessAborted } from '../../../../lib/flow/unless-aborted.ts';
 import type { AdmissionPool } from '../../../sharing/pools.ts';
+import type { TokenSource } from '../authorization/token-sources.ts';
 import type { McpEndpoint, SessionOwner } from '../endpoint.ts';
 import type { OpenContext } from './open.ts';
 import type { McpSession } from './session.ts';
@@ -53,7 +54,8 @@ export class McpSessions {
     if (endpoint.kind === 'program') return `program ${endpoint.name}`;
     const headers = JSON.stringify(Object.entries(endpoint.headers).sort());
     const hash = createHmac('sha256', this.#hashKey).update(headers).digest('base64url');
-    return `http ${orgId} ${userId} ${endpoint.isTrusted} ${endpoint.url} ${hash}`;
+    const { connectionId = '', grantId = '' } = endpoint.token ?? {};
+    return `http ${orgId} ${userId} ${endpoint.isTrusted} ${endpoint.url} ${hash} ${connectionId} ${grantId}`;
   }
 
   /**
@@ -85,10 +87,28 @@ export class McpSessions {
     }
   }
 
+  /** The tokens of a connection that open sessions are made with. */
+  tokensOf(connectionId: string): readonly TokenSource[] {
+    const tokens = [...this.#held.values()].flatMap(({ endpoint }) => (endpoint.kind === 'http' ? (endpoint.token ?? []) : []));
+    return [...new Set(tokens)].filter((token) => token.connectionId === connectionId);
+  }
+
+  /** Ends the sessions of a grant, and waits until their servers know. */
+  async endGrant(token: TokenSource): Promise<void> {
+    for (const entry of this.#held.values()) {
+      if (entry.endpoint.kind === 'http' && entry.endpoint.token === token) this.#end(entry);
+    }
+    await this.#closed();
+  }
+
   /** Ends all sessions and programs. */
   async close(): Promise<void> {
     this.#isStopped = true;
     for (const entry of this.#held.values()) this.#end(entry);
+    await this.#closed();
+  }
+
+  async #closed(): Promise<void> {
     const late = new Promise((resolve) => setTimeout(resolve, closingMs).unref());
     await Promise.race([Promise.all(this.#closing), late]);
   }
