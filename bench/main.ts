@@ -2,7 +2,9 @@ import { parseArgs } from 'node:util';
 import { benchAgentKnowledge } from './agent-knowledge.ts';
 import { benchAgentList } from './agent-list/agent-list.ts';
 import { benchCompletions, type Row } from './completions/completions.ts';
+import { benchGuards } from './completions/guards.ts';
 import { benchOverload } from './completions/overload.ts';
+
 import { benchIndexing } from './indexing.ts';
 import { benchLists } from './lists.ts';
 import { benchReferencePage } from './reference-page.ts';
@@ -31,6 +33,7 @@ if (['GraphQL: 50 agents', 'GraphQL: tiny query'].some((name) => name.includes(v
   rows.push(...(await benchAgentList()));
 if ('stalled readers'.includes(values.only)) rows.push(...(await benchStalledReaders()));
 if ('stored stream'.includes(values.only)) rows.push(...(await benchStoredStream()));
+if ('guard'.includes(values.only)) rows.push(...(await benchGuards()));
 if ('reference page'.includes(values.only)) rows.push(...(await benchReferencePage()));
 let isMet = true;
 console.log(['', 'raw', 'parley', 'ratio', 'floor'].join('\t'));

@@ -10,7 +10,7 @@ export interface GuardPattern {
   readonly name: string;
   /** A regular expression of RE2. */
   readonly pattern: string;
-  /** Most characters that it finds: a stream holds back no more. */
+  /** Most characters that it finds: a stream holds back little more. */
   readonly lengthMax: number;
 }
 

@@ -33,7 +33,7 @@ const GuardPatternType = builder.objectRef<GuardPattern>('GuardPattern').impleme
   fields: (t) => ({
     name: t.exposeString('name', { description: 'What stands in place of a value, before its number.' }),
     pattern: t.exposeString('pattern', { description: 'A regular expression of RE2.' }),
-    lengthMax: t.exposeInt('lengthMax', { description: 'Most characters that it finds. A stream holds back no more.' }),
+    lengthMax: t.exposeInt('lengthMax', { description: 'Most characters that it finds. A stream holds back little more.' }),
   }),
 });
 

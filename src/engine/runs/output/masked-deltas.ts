@@ -1,4 +1,5 @@
 import type { TokenLogprob } from '../../../entities/conversations/runs/event.ts';
+import { readLiteral, writeLiteral } from '../../../lib/json/string-literal.ts';
 import type { RunMask, TextStream } from '../../tools/secrets/masking.ts';
 
 export type SaidKind = 'text' | 'refusal' | 'reasoning';
@@ -32,7 +33,7 @@ export class MaskedDeltas {
   /** @returns the part of the text that may leave now. */
   feed(kind: SaidKind, json: string): string {
     this.#kind = kind;
-    return JSON.stringify(this.#said.feed(JSON.parse(json) as string));
+    return writeLiteral(this.#said.feed(readLiteral(json)));
   }
 
   /** @returns the rest of what is said. */
@@ -41,7 +42,7 @@ export class MaskedDeltas {
     this.#kind = undefined;
     this.#tokens = [];
     this.#maskedBefore = this.#said.maskedCount;
-    return JSON.stringify(rest);
+    return writeLiteral(rest);
   }
 
   /** Tokens would show a secret piece by piece: those of a masked text are left out, those of a text that is held back wait. */
@@ -58,12 +59,12 @@ export class MaskedDeltas {
   argumentsOf(index: number, json: string): string {
     const stream = this.#arguments.get(index) ?? this.#mask.stream();
     this.#arguments.set(index, stream);
-    return JSON.stringify(stream.feed(JSON.parse(json) as string));
+    return writeLiteral(stream.feed(readLiteral(json)));
   }
 
   /** The rest of the arguments of each call, by its index. */
   restOfArguments(): readonly (readonly [number, string])[] {
-    const rest = [...this.#arguments].map(([index, stream]) => [index, JSON.stringify(stream.flush())] as const);
+    const rest = [...this.#arguments].map(([index, stream]) => [index, writeLiteral(stream.flush())] as const);
     this.#arguments.clear();
     return rest;
   }

@@ -1,3 +1,4 @@
+import { readLiteral, writeLiteral } from '../../../../lib/json/string-literal.ts';
 import type { ModelDelta, ModelMessage, ModelRequest } from '../../../models/port.ts';
 import type { ModelRouter } from '../../../models/router.ts';
 import type { TextStream } from '../masking.ts';
@@ -48,7 +49,7 @@ async function* restore(
     for (const [other, { stream, last }] of open) {
       if (other === key) continue;
       const text = stream.flush();
-      if (text !== '') rest.push({ ...last, json: JSON.stringify(text) });
+      if (text !== '') rest.push({ ...last, json: writeLiteral(text) });
       open.delete(other);
     }
     return rest;
@@ -66,8 +67,8 @@ async function* restore(
       if (delta.type !== 'tool.arguments') changed.push(...closeOthers(key));
       const stream = open.get(key)?.stream ?? session.restoring(delta.type === 'tool.arguments');
       open.set(key, { stream, last: delta });
-      const text = stream.feed(JSON.parse(delta.json) as string);
-      if (text !== '') changed.push({ ...delta, json: JSON.stringify(text) });
+      const text = stream.feed(readLiteral(delta.json));
+      if (text !== '') changed.push({ ...delta, json: writeLiteral(text) });
     }
     if (changed.length > 0) yield changed;
   }

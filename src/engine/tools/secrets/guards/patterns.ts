@@ -5,6 +5,10 @@ import type { Finding, GuardEngine } from './port.ts';
 /** The built-in patterns: each takes time in proportion to the text, and finds nothing longer than it says. */
 
 interface Pattern {
+  /** Whether a text with such characters may have a value: asked first. Default: each may. */
+  readonly mayHave?: (characters: Characters) => boolean;
+  /** Whether one with such characters may end with the beginning of a value. Default: each may. */
+  readonly mayOpen?: (characters: Characters) => boolean;
   find(text: string, add: (start: number, end: number) => void): void;
   /** What a value may begin with where the text ends; looked for in the last `holdMax` characters. A function: where that begins. */
   readonly open: RegExp | ((text: string) => number);
@@ -23,6 +27,7 @@ const apiKeyMax = 7_168;
 const keyBegin = '-----BEGIN ';
 
 const emailPattern: Pattern = {
+  mayHave: ({ ats }) => ats > 0,
   // From each `@` outwards, so that a long word without one costs nothing.
   find(text, add) {
     for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
@@ -40,9 +45,9 @@ const emailPattern: Pattern = {
     }
   },
   open(text) {
-    const start = backOver(text, (code) => isLocal(code) || code === 64, tailMax);
-    const at = text.slice(start).lastIndexOf('@');
-    return Math.max(start, (at === -1 ? text.length : start + at) - localMax);
+    const start = backOver(text, isLocalOrAt, tailMax);
+    const at = text.lastIndexOf('@');
+    return Math.max(start, (at < start ? text.length : at) - localMax);
   },
   holdMax: tailMax,
   lengthMin: 6,
@@ -61,23 +66,49 @@ function isAlphanumeric(code: number): boolean {
 function isLocal(code: number): boolean {
   return isAlphanumeric(code) || code === 46 || code === 95 || code === 37 || code === 43 || code === 45;
 }
+function isLocalOrAt(code: number): boolean {
+  return isLocal(code) || code === 64;
+}
 function isDomain(code: number): boolean {
   return isAlphanumeric(code) || code === 46 || code === 45;
 }
 
-/** Calls `take` with each match of a pattern that has the flag g. */
-function eachMatch(pattern: RegExp, text: string, take: (match: string, index: number) => void): void {
+/**
+ * Calls `take` with each match of a pattern that has the flag g.
+ *
+ * @param take  returns how many characters of the match to leave behind, where it is not all of them: what follows may be another value.
+ */
+function eachMatch(pattern: RegExp, text: string, take: (match: string, index: number) => number | undefined): void {
   pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) take(match[0], match.index);
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const length = take(match[0], match.index);
+    if (length !== undefined) pattern.lastIndex = match.index + length;
+  }
+}
+
+/** Without its last group of digits; empty for one group. */
+function withoutLastGroup(text: string): string {
+  return text.slice(0, Math.max(0, text.search(/[ ()./-]+\d{1,25}$/)));
+}
+/** Characters of its first group of digits and of what stands behind it. */
+function countFirstGroup(text: string): number {
+  return /^\+?\d+[ ()./-]*/.exec(text)?.[0].length ?? text.length;
 }
 
 const phone = /(?:\+|\b00)[1-9][\d ()./-]{5,22}\d(?!\d)/g;
 const phonePattern: Pattern = {
+  mayHave: ({ digits }) => digits >= 8,
+  mayOpen: ({ digits, pluses }) => digits + pluses > 0,
   find(text, add) {
     if (!text.includes('+') && !text.includes('00')) return;
     eachMatch(phone, text, (match, index) => {
-      const digits = countDigits(match) - (match.startsWith('00') ? 2 : 0);
-      if (digits >= 8 && digits <= 15) add(index, index + match.length);
+      const next = match.search(/ 00[1-9]/);
+      let number = next !== -1 && countDigits(match.slice(0, next)) >= 10 ? match.slice(0, next) : match;
+      const prefix = match.startsWith('00') ? 2 : 0;
+      while (countDigits(number) - prefix > 15) number = withoutLastGroup(number);
+      if (countDigits(number) - prefix < 8) return countFirstGroup(match);
+      add(index, index + number.length);
+      return number.length;
     });
   },
   open: /(?:\+|0)[\d ()./-]{0,25}$/,
@@ -97,12 +128,16 @@ function isDigit(code: number): boolean {
 
 const card = /\b\d(?:[ -]?\d){12,18}\b/g;
 const cardPattern: Pattern = {
+  mayHave: ({ digits }) => digits >= 13,
+  mayOpen: ({ digits }) => digits > 0,
   find(text, add) {
     eachMatch(card, text, (match, index) => {
       // Digits that stand behind a card are no part of it.
       let digits = match;
-      while (digits.length >= 13 && !passesLuhn(digits)) digits = digits.slice(0, Math.max(0, digits.search(/[ -]\d{1,19}$/)));
-      if (digits.length >= 13 && countDigits(digits) >= 13) add(index, index + digits.length);
+      while (digits.length >= 13 && !passesLuhn(digits)) digits = withoutLastGroup(digits);
+      if (countDigits(digits) < 13) return countFirstGroup(match);
+      add(index, index + digits.length);
+      return digits.length;
     });
   },
   open: /\b\d[\d -]{0,36}$/,
@@ -136,6 +171,8 @@ const ibanLengths: ReadonlyMap<string, number> = new Map(
 );
 const iban = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/g;
 const ibanPattern: Pattern = {
+  mayHave: ({ capitals, digits }) => capitals >= 2 && digits >= 2,
+  mayOpen: ({ capitals }) => capitals > 0,
   find(text, add) {
     eachMatch(iban, text, (match, index) => {
       const length = ibanLengths.get(match.slice(0, 2)) ?? 0;
@@ -145,7 +182,9 @@ const ibanPattern: Pattern = {
         if (match[end] !== ' ') compact += match[end];
         end += 1;
       }
-      if (length > 0 && compact.length === length && hasCheckDigits(compact)) add(index, index + end);
+      const isFound = length > 0 && compact.length === length && hasCheckDigits(compact);
+      if (isFound) add(index, index + end);
+      return isFound ? end : 4;
     });
   },
   open: /\b[A-Z](?:[A-Z](?:\d(?:\d[A-Z0-9 ]{0,40})?)?)?$/,
@@ -167,12 +206,14 @@ function hasCheckDigits(text: string): boolean {
 const address =
   /(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:\.\d{1,3}){0,3})(?![\w:]|\.\d)/g;
 const addressPattern: Pattern = {
+  mayHave: ({ digits, dots, colons }) => colons >= 2 || (dots >= 3 && digits >= 4),
   find(text, add) {
     eachMatch(address, text, (match, index) => {
       if (isIP(match) !== 0 && match !== '::') add(index, index + match.length);
+      return undefined;
     });
   },
-  open: (text) => backOver(text, (code) => isHexadecimal(code) || code === 58 || code === 46, 45),
+  open: (text) => backOver(text, isOfAddress, 45),
   holdMax: 48,
   lengthMin: 3,
 };
@@ -180,13 +221,19 @@ const addressPattern: Pattern = {
 function isHexadecimal(code: number): boolean {
   return isDigit(code) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 }
+function isOfAddress(code: number): boolean {
+  return isHexadecimal(code) || code === 58 || code === 46;
+}
 
 /** The forms in which well-known services give out keys. */
 const apiKey =
   /\b(?:sk-[\w-]{20,200}|pk_[0-9A-Za-z]{20,100}|(?:sk|rk|pk)_(?:live|test)_[0-9A-Za-z]{16,100}|gh[opsur]_[0-9A-Za-z]{36,255}|github_pat_\w{22,255}|glpat-[\w-]{20,64}|xox[abeoprs]-[\w-]{10,200}|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{35}|npm_[0-9A-Za-z]{36}|hf_[0-9A-Za-z]{30,64}|SG\.[\w-]{16,32}\.[\w-]{16,64}|whsec_[\w+/=-]{24,100}|eyJ[\w-]{10,2000}\.eyJ[\w-]{10,4000}\.[\w-]{10,1000})/g;
 const apiKeyPattern: Pattern = {
   find(text, add) {
-    eachMatch(apiKey, text, (match, index) => add(index, index + match.length));
+    eachMatch(apiKey, text, (match, index) => {
+      add(index, index + match.length);
+      return undefined;
+    });
   },
   // Only where the form of one begins: languages without spaces, and long words, have no other place at which a stream could go on.
   open(text) {
@@ -216,6 +263,8 @@ function isKeyPart(code: number): boolean {
 }
 
 const privateKeyPattern: Pattern = {
+  mayHave: ({ dashes }) => dashes >= 5,
+  mayOpen: ({ dashes }) => dashes > 0,
   find(text, add) {
     for (let start = text.indexOf(keyBegin); start !== -1; ) {
       const head = text.slice(start, start + 60);
@@ -247,25 +296,76 @@ const patterns: Readonly<Record<GuardKind, Pattern>> = {
   IP_ADDRESS: addressPattern,
 };
 
+/** How often a text has the characters by which patterns know that they need not look. Costs a nanosecond for each of its characters, once. */
+class Characters {
+  readonly #counts = new Uint32Array(8);
+  #text = '';
+
+  count(text: string): void {
+    if (text === this.#text) return;
+    const counts = this.#counts.fill(0);
+    for (let index = 0; index < text.length; index += 1) {
+      const place = countedPlaces[text.charCodeAt(index)];
+      if (place !== undefined) counts[place] = (counts[place] ?? 0) + 1;
+    }
+    this.#text = text;
+  }
+
+  get digits(): number {
+    return this.#counts[1] ?? 0;
+  }
+  get capitals(): number {
+    return this.#counts[2] ?? 0;
+  }
+  get ats(): number {
+    return this.#counts[3] ?? 0;
+  }
+  get pluses(): number {
+    return this.#counts[4] ?? 0;
+  }
+  get colons(): number {
+    return this.#counts[5] ?? 0;
+  }
+  get dots(): number {
+    return this.#counts[6] ?? 0;
+  }
+  get dashes(): number {
+    return this.#counts[7] ?? 0;
+  }
+}
+
+/** Where each character of ASCII is counted; 0: with those that say nothing. */
+const countedPlaces = Uint8Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCharCode(code);
+  if (/[0-9]/.test(char)) return 1;
+  const sign = '@+:.-'.indexOf(char);
+  if (sign !== -1) return sign + 3;
+  return /[A-Z]/.test(char) ? 2 : 0;
+});
+
 /** An engine of built-in patterns. */
 export function createPatternEngine(kinds: readonly GuardKind[]): GuardEngine {
   const own = Object.entries(patterns).flatMap(([kind, pattern]) =>
     kinds.includes(kind as GuardKind) ? [[kind as GuardKind, pattern] as const] : [],
   );
   const hasBlocks = kinds.includes('PRIVATE_KEY');
+  const characters = new Characters();
   return {
     find(text) {
       const findings: Finding[] = [];
-      for (const [kind, { find, lengthMin }] of own) {
-        if (text.length >= lengthMin) find(text, (start, end) => findings.push({ start, end, kind, label: kind }));
+      characters.count(text);
+      for (const [kind, { find, lengthMin, mayHave }] of own) {
+        if (text.length >= lengthMin && mayHave?.(characters) !== false)
+          find(text, (start, end) => findings.push({ start, end, kind, label: kind }));
       }
       return findings;
     },
     openAt(text) {
-      let open = hasBlocks ? openBlock(text) : text.length;
+      characters.count(text);
+      let open = hasBlocks && characters.dashes >= 5 ? openBlock(text) : text.length;
       if (open === 0) return 0;
-      for (const [, { open: pattern, openEnd, holdMax }] of own) {
-        if (openEnd?.test(text.slice(-1)) === false) continue;
+      for (const [, { open: pattern, openEnd, holdMax, mayOpen }] of own) {
+        if (mayOpen?.(characters) === false || openEnd?.test(text.slice(-1)) === false) continue;
         if (typeof pattern === 'function') {
           open = Math.min(open, pattern(text));
           continue;

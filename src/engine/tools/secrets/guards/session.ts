@@ -1,5 +1,13 @@
 import { type Guard, type GuardKind, type GuardPattern, isGuarding, type MaskedKind } from '../../../../entities/agents/guard.ts';
 import { createMask, type RunMask, type TextStream } from '../masking.ts';
+import {
+  type CharClasses,
+  type MaskedBeginning,
+  type MaskingRule,
+  MaskingStream,
+  markBeginnings,
+  ordinaryCharClasses,
+} from './masking-stream.ts';
 import { createOwnEngine, createValueEngine, type OwnPattern } from './own-patterns.ts';
 import { createPatternEngine } from './patterns.ts';
 import type { Finding, GuardEngine } from './port.ts';
@@ -36,6 +44,8 @@ export class GuardSession {
   readonly guard: RunGuard;
   readonly #note: (kind: MaskedKind) => void;
   readonly #engines: GuardEngine[] = [];
+  /** By which streams know ordinary words; undefined: they know none. */
+  #charClasses: CharClasses | undefined = ordinaryCharClasses;
   readonly #kinds = new Set<GuardKind>();
   readonly #patterns = new Set<OwnPattern>();
   readonly #named = new Set<string>();
@@ -56,12 +66,16 @@ export class GuardSession {
     const newPatterns = patterns.filter((each) => isAdded(this.#patterns, each));
     if (newKinds.length > 0) this.#engines.push(createPatternEngine(newKinds));
     if (newPatterns.length > 0) this.#engines.push(createOwnEngine(newPatterns));
+    // Only the engine knows where a pattern that people wrote may begin.
+    if (newPatterns.length > 0) this.#charClasses = undefined;
   }
 
   /** Values that a model has named. */
   addValues(values: readonly string[]): void {
     const newValues = values.filter((value) => isAdded(this.#named, value));
-    if (newValues.length > 0) this.#engines.push(createValueEngine(newValues));
+    if (newValues.length === 0) return;
+    this.#engines.push(createValueEngine(newValues));
+    if (this.#charClasses !== undefined) this.#charClasses = markBeginnings(this.#charClasses, newValues);
   }
 
   readonly mask = (text: string): string => this.#replace(text, this.#findings(text));
@@ -78,39 +92,35 @@ export class GuardSession {
 
   /** Masks all that leaves the run. */
   outMask(): RunMask {
-    return createMask(this.mask, () => new GuardStream(this.#masking()));
+    const rule: MaskingRule = {
+      mask: this.mask,
+      maskBeginning: (text) => this.#maskBeginning(text),
+      charClasses: () => this.#charClasses,
+    };
+    return createMask(this.mask, () => new MaskingStream(rule));
   }
 
   restoring(asJson: boolean): TextStream {
-    return new GuardStream({
-      change: (text) => this.restore(text, asJson),
-      begin: (text) => {
-        const from = Math.max(0, text.length - placeholderMax);
-        const at = text.slice(from).search(openPlaceholder);
-        const open = at === -1 ? text.length : from + at;
-        return { changed: this.restore(text.slice(0, open), asJson), open };
-      },
-    });
+    return new RestoringStream((text) => this.restore(text, asJson));
   }
 
-  #masking(): StreamRule {
-    return {
-      change: this.mask,
-      begin: (text) => {
-        const firstOpen = this.#engines.reduce((least, engine) => Math.min(least, engine.openAt(text)), text.length);
-        if (firstOpen === 0) return { changed: '', open: 0 };
-        const findings = this.#findings(text);
-        // A value that goes on behind the place stays whole.
-        const open = findings.find(({ start, end }) => start < firstOpen && end > firstOpen)?.start ?? firstOpen;
-        const wholeFindings = findings.filter(({ end }) => end <= open);
-        return { changed: this.#replace(text.slice(0, open), wholeFindings), open };
-      },
-    };
+  #maskBeginning(text: string): MaskedBeginning {
+    let firstOpen = text.length;
+    for (const engine of this.#engines) firstOpen = Math.min(firstOpen, engine.openAt(text));
+    if (firstOpen === 0) return { masked: '', open: 0 };
+    const findings = this.#findings(text);
+    if (findings.length === 0) return { masked: text.slice(0, firstOpen), open: firstOpen };
+    // A value that goes on behind the place stays whole.
+    const open = findings.find(({ start, end }) => start < firstOpen && end > firstOpen)?.start ?? firstOpen;
+    const wholeFindings = findings.filter(({ end }) => end <= open);
+    return { masked: this.#replace(text.slice(0, open), wholeFindings), open };
   }
 
   /** In the order of the text, none within another. */
   #findings(text: string): readonly Finding[] {
-    const findings = this.#engines.flatMap((engine) => engine.find(text));
+    const [first] = this.#engines;
+    const isOne = this.#engines.length === 1;
+    const findings = isOne && first !== undefined ? first.find(text) : this.#engines.flatMap((engine) => engine.find(text));
     if (findings.length === 0) return findings;
     const spans = this.#values.size === 0 ? [] : [...text.matchAll(placeholder)].filter(([name]) => this.#values.has(name));
     const isFree = ({ start, end }: Finding) => !spans.some(({ index, 0: name }) => start < index + name.length && end > index);
@@ -158,20 +168,14 @@ function isAdded<Value>(values: Set<Value>, value: Value): boolean {
   return values.size < values.add(value).size;
 }
 
-interface StreamRule {
-  change(text: string): string;
-  /** Changes what may leave of a text that goes on. The rest, from `open`, may be the beginning of something: it waits. */
-  begin(text: string): { readonly changed: string; readonly open: number };
-}
-
-/** Changes a text that arrives in pieces; what may be the beginning of a value waits for the next piece. */
-class GuardStream implements TextStream {
-  readonly #rule: StreamRule;
+/** Puts values back in a text that arrives in pieces; what may be the beginning of a placeholder waits for the next piece. */
+class RestoringStream implements TextStream {
+  readonly #restore: (text: string) => string;
+  readonly maskedCount = 0;
   #held = '';
-  maskedCount = 0;
 
-  constructor(rule: StreamRule) {
-    this.#rule = rule;
+  constructor(restore: (text: string) => string) {
+    this.#restore = restore;
   }
 
   get isHolding(): boolean {
@@ -179,20 +183,18 @@ class GuardStream implements TextStream {
   }
 
   feed(piece: string): string {
+    if (this.#held === '' && !piece.includes('[')) return piece;
     const text = this.#held + piece;
-    const { changed, open } = this.#rule.begin(text);
+    const from = Math.max(0, text.length - placeholderMax);
+    const at = text.slice(from).search(openPlaceholder);
+    const open = at === -1 ? text.length : from + at;
     this.#held = text.slice(open);
-    return this.#count(changed, text.slice(0, open));
+    return this.#restore(text.slice(0, open));
   }
 
   flush(): string {
     const rest = this.#held;
     this.#held = '';
-    return rest === '' ? rest : this.#count(this.#rule.change(rest), rest);
-  }
-
-  #count(changed: string, text: string): string {
-    if (changed !== text) this.maskedCount += 1;
-    return changed;
+    return this.#restore(rest);
   }
 }
