@@ -6,7 +6,7 @@ import type { Route } from './compile.ts';
 import { listPaths } from './paths.ts';
 
 /** Tags whose routers are asked first: the paths of models. */
-const hotTags = ['Completions', 'Responses'];
+const hotTags = ['Completions', 'Messages', 'Responses'];
 
 /**
  * The REST API: one Express router a tag, one Express route an operation. A route authenticates the request, checks the key's scope, admits

@@ -123,5 +123,10 @@ export const messagesBody = closedComponent('MessagesRequest', 'A request of the
   service_tier: oneOfTexts('The class of service.', ['auto', 'standard_only']).nullish(),
   ...sampling,
 });
+/** The members of most requests. A schema of all members asks for each absent one too, which costs several times as much. */
+export const usualBody = messagesBody.pick({
+  ...{ model: true, messages: true, system: true, max_tokens: true, stream: true, temperature: true, metadata: true },
+  ...{ tools: true, tool_choice: true },
+});
 export const countBody = closedComponent('MessagesCountRequest', 'A request whose input tokens are counted.', prompt);
 export type MessagesBody = z.output<typeof messagesBody>;

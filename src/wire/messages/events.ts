@@ -69,6 +69,13 @@ named(
 
 const pingFrame = frame({ type: 'ping' } satisfies Sent<typeof ping>);
 const stopFrame = frame({ type: 'message_stop' } satisfies Sent<typeof messageStop>);
+/** All of `message_start` that is the same in each stream. Counts of tokens come at the end alone: clients add up what both ends say. */
+const unfinished = {
+  ...{ content: [], stop_reason: null, stop_sequence: null, stop_details: null, container: null },
+  usage: toMessagesUsage(null),
+};
+const startTail = `${JSON.stringify(unfinished).slice(1)}}\n\n`;
+const textBlockTail = ',"content_block":{"type":"text","text":"","citations":null}}\n\n';
 const deltaHead = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":';
 
 /** Events of the Messages format. Text is inserted as the JSON literal in which it came. */
@@ -146,29 +153,19 @@ class MessagesEncoder implements StreamEncoder {
     }
   }
 
-  /** Counts of tokens come at the end alone: clients add up what both ends say. */
   #start(runId: string): string {
-    const message = {
-      id: messageId(runId),
-      type: 'message',
-      role: 'assistant',
-      model: modelName(this.#variables),
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      stop_details: null,
-      container: null,
-      usage: toMessagesUsage(null),
-    };
-    return frame({ type: 'message_start', message }) + pingFrame;
+    const id = JSON.stringify(messageId(runId));
+    const model = JSON.stringify(modelName(this.#variables));
+    const head = `event: message_start\ndata: {"type":"message_start","message":{"id":${id},"type":"message","role":"assistant"`;
+    return `${head},"model":${model},${startTail}${pingFrame}`;
   }
 
   #begin(kind: 'text' | 'thinking'): string {
     const closing = this.#close();
     this.#open = kind;
     this.#textHead = `${deltaHead}${this.#next},"delta":{"type":"text_delta","text":`;
-    const block = kind === 'text' ? { type: kind, text: '', citations: null } : { type: kind, thinking: '', signature: '' };
-    return closing + this.#blockStart(block);
+    if (kind === 'thinking') return closing + this.#blockStart({ type: kind, thinking: '', signature: '' });
+    return `${closing}event: content_block_start\ndata: {"type":"content_block_start","index":${this.#next}${textBlockTail}`;
   }
 
   #call({ callId: id, name }: Extract<RunItem, { readonly type: 'function_call' }>): string {

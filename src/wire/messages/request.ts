@@ -6,7 +6,7 @@ import { readWire } from '../ground/read.ts';
 import type { FormReading, RequestForm } from '../ground/request-form.ts';
 import { readUnserved, unservedInMessages } from '../ground/unserved-members.ts';
 import { type CustomTool, customTool, type SearchTool, searchTool, searchTypes } from './blocks.ts';
-import { countBody, type MessagesBody, messagesBody } from './body.ts';
+import { countBody, type MessagesBody, messagesBody, usualBody } from './body.ts';
 import { Conversation } from './conversation.ts';
 
 /** Reads a request of the Messages format into that of a completion. */
@@ -29,8 +29,8 @@ function readForm(body: unknown, faults: FaultNotes, schema: typeof messagesBody
     return undefined;
   }
   const tools = readElements(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`, faults));
-  const request = readWire(schema, body, '', faults) as MessagesBody | undefined;
-  readWire(secretsShape, body.secrets, 'secrets', faults);
+  const request = (readUsual(body, schema) ?? readWire(schema, body, '', faults)) as MessagesBody | undefined;
+  if (body.secrets !== undefined) readWire(secretsShape, body.secrets, 'secrets', faults);
   if (request === undefined || tools.includes(undefined)) return undefined;
   const warnings = [...readUnserved(body, unservedInMessages, faults)];
   const conversation = new Conversation(warnings);
@@ -55,6 +55,12 @@ function readForm(body: unknown, faults: FaultNotes, schema: typeof messagesBody
     request.thinking.type !== 'disabled' &&
     request.thinking.display === 'omitted';
   return { input, variables: { hidesThoughts }, toPlace: (param) => placeOf(param, conversation) };
+}
+
+/** Reads a request that has usual members only and no fault. Any other is read by the whole schema, which tells all faults. */
+function readUsual(body: object, schema: z.ZodType): z.output<typeof usualBody> | undefined {
+  for (const name in body) if (!Object.hasOwn(usualBody.shape, name)) return undefined;
+  return schema === messagesBody ? usualBody.safeParse(body).data : undefined;
 }
 
 function toOptions(request: MessagesBody): Readonly<Record<string, unknown>> {
