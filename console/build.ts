@@ -80,6 +80,7 @@ function sourcesHash(): string {
     join(here, 'index.html'),
     join(here, 'diagram.html'),
     join(here, 'vite.config.ts'),
+    join(here, 'printed-documents.ts'),
     join(here, 'package.json'),
     ...filesIn(join(here, 'src')),
     ...filesIn(join(here, '../clients/typescript/src')),

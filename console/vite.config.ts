@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { printedDocuments } from './printed-documents.ts';
 
 /** Every browser that runs the console reads WOFF2: the other forms of each font are not built. */
 const modernFonts: Plugin = {
@@ -10,6 +11,14 @@ const modernFonts: Plugin = {
     /\/katex[^/]*\.css$/.test(id) ? code.replaceAll(/,url\([^)]*\.(?:woff|ttf)\) format\("[^"]*"\)/g, '') : undefined,
 };
 
+/** The service reads them: `src/graphql/server/documents/console.ts`. */
+const documents: Plugin = {
+  name: 'printed-documents',
+  generateBundle() {
+    this.emitFile({ type: 'asset', fileName: 'documents.json', source: JSON.stringify(printedDocuments()) });
+  },
+};
+
 /**
  * Builds into `dist/`: `index.html`, which the service fills in and never lets a browser keep, and files with a hash in their names, which browsers
  * keep for ever. `vite` alone serves the sources and asks a running Parley for everything else.
@@ -17,7 +26,7 @@ const modernFonts: Plugin = {
 export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
   base: command === 'build' ? '/console/' : '/',
-  plugins: [react(), modernFonts],
+  plugins: [react(), modernFonts, documents],
   resolve: {
     alias: {
       '@parley/client': resolve(import.meta.dirname, '../clients/typescript/src/index.ts'),

@@ -306,6 +306,9 @@ export const settingsSchema = z.object({
   MCP_SERVERS_FILE: optionalText('the path of a JSON file').describe(
     'JSON file with MCP servers: programs of this machine, or addresses (docs/tools.md).',
   ),
+  TRUSTED_DOCUMENTS: chooseOne(['off', 'sessions', 'only'], 'off').describe(
+    "Whose documents of GraphQL must be trusted: documents of the console, or saved by the organization (docs/graphql.md). off: nobody's; sessions: those of browsers that are signed in, so that GraphiQL needs a key; only: everybody's.",
+  ),
   MCP_PUBLIC_AGENTS: chooseOne(['on', 'off'], 'off').describe(
     "on: /mcp also lists agents of other organizations that a key may use; off: those of the key's organization.",
   ),

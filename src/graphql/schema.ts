@@ -114,6 +114,7 @@ import './conversations/agent-edges.ts';
 import './knowledge/embeddings.ts';
 import './conversations/citations.ts';
 import './operations/live/changes.ts';
+import './operations/saved-documents.ts';
 import './operations/search.ts';
 import './operations/usage/budgets.ts';
 import './operations/webhooks.ts';

@@ -17,6 +17,7 @@ import { securityHeaders, sendEmpty } from '../http/reply/reply.ts';
 import { isObject } from '../lib/json/json.ts';
 import { parseCorsOrigins } from '../lib/settings/cors-origins.ts';
 import { CallsUnderWay, callKey } from './calls.ts';
+import type { SavedDocuments } from './documents.ts';
 import type { ProtocolEras } from './eras.ts';
 import type { McpCall } from './server.ts';
 
@@ -25,6 +26,8 @@ export interface McpEndpointParts {
   readonly metrics: Metrics;
   readonly admissions: Admissions;
   readonly version: string;
+  /** What organizations have saved. */
+  readonly documents: SavedDocuments;
 }
 
 export interface McpEndpoint {
@@ -159,7 +162,7 @@ class Endpoint {
 
   async #answer(context: CallContext, req: Request, res: Reply, session: string, message: unknown): Promise<void> {
     const { requestId } = context;
-    const call = this.#call(context, req.params.id, session, message);
+    const call = this.#call(context, req, session, message, res);
     const isNew = call.method === 'initialize';
     const headers = [
       ...securityHeaders,
@@ -176,8 +179,9 @@ class Endpoint {
     );
   }
 
-  #call(context: CallContext, agentId: unknown, session: string, message: unknown): McpCall {
-    const { version, admissions } = this.#parts;
+  #call(context: CallContext, req: Request, session: string, message: unknown, res: Reply): McpCall {
+    const { version, admissions, documents } = this.#parts;
+    const agentId = req.params.id;
     const { caller } = context;
     const { method, id } = isObject(message) ? message : {};
     const requestId = isRequestId(id) ? id : null;
@@ -186,6 +190,10 @@ class Endpoint {
       version,
       method: typeof method === 'string' ? method : undefined,
       id: requestId,
+      documents: {
+        list: () => documents.list(caller),
+        run: (name, variables) => documents.run({ caller, res, name, variables }),
+      },
       only: typeof agentId === 'string' ? agentId : undefined,
       begin: () => this.#calls.begin(callKey(caller.keyId, session, requestId ?? '')),
       async whileRunning(work) {

@@ -161,7 +161,7 @@ function unspokenVersion(requestedVersion: string | null, id: string | number | 
 
 /** Changes that come within this time are told at once. */
 const gatherMs = 1_000;
-/** All lists show agents. */
+/** All lists show agents; documents that were saved are tools only. */
 const changedLists = ['tools_list_changed', 'prompts_list_changed', 'resources_list_changed'] as const;
 
 /** What clients are told on their open streams in the era of `initialize`; the later revision does it in the SDK. */
@@ -184,7 +184,13 @@ function watchChanges(signals: Pick<Signals, 'subscribe' | 'onReset'>): { readon
       for (const kind of changedLists) bus.publish({ kind });
     }, gatherMs).unref();
   };
-  const stops = [signals.subscribe('agent-changed', tell), signals.subscribe('group-changed', tell), signals.onReset(tell)];
+  const tellOfTools = () => void bus.publish({ kind: 'tools_list_changed' });
+  const stops = [
+    signals.subscribe('saved-documents-changed', tellOfTools),
+    signals.subscribe('agent-changed', tell),
+    signals.subscribe('group-changed', tell),
+    signals.onReset(tell),
+  ];
   return {
     bus,
     stop() {

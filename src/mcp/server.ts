@@ -16,6 +16,7 @@ import type { CallContext } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { ask } from './ask.ts';
 import { type ListedAgent, listedAgents } from './directory.ts';
+import { type DocumentsOfCall, documentResult, documentTool, type ListedDocument } from './documents.ts';
 import {
   asResult,
   progressTo,
@@ -35,6 +36,8 @@ export interface McpCall {
   /** The method and the id of its message. */
   readonly method: string | undefined;
   readonly id: RequestId | null;
+  /** What the organization of the key has saved. */
+  readonly documents: DocumentsOfCall;
   /** The id of the one agent that the address names; undefined: all that are listed. */
   readonly only: string | undefined;
   /** Begins work that a cancellation of its own may end, as a session has them. */
@@ -115,12 +118,16 @@ class McpMethods {
     const usable = this.#asks ? await this.#agents() : [];
     this.#noteRead(usable);
     const listedTools = usable.map(toTool);
-    const { items, nextCursor } = slicePage([...(this.#searches ? [searchDefinition] : []), ...listedTools], cursor);
+    const documents = (await this.#documents()).map(documentTool);
+    const allTools = [...(this.#searches ? [searchDefinition] : []), ...documents, ...listedTools];
+    const { items, nextCursor } = slicePage(allTools, cursor);
     return { tools: [...items], ...nextCursor };
   }
 
   async callTool(name: string, args: ToolArguments, mcpReq: ServerContext['mcpReq']): Promise<CallToolResult> {
     const context = this.#context;
+    if ((await this.#documents()).some((document) => document.name === name))
+      return asResult(context, async () => documentResult(await this.#call.documents.run(name, args)));
     requireOperation(context, 'Query.agents');
     requireOperation(context, name === searchTool ? 'Query.searchKnowledge' : 'Mutation.sendMessage');
     const agents = await this.#agents();
@@ -190,6 +197,11 @@ class McpMethods {
   async #agents(): Promise<readonly ListedAgent[]> {
     const { deps, caller } = this.#context;
     return this.#seesAgents ? listedAgents(deps, caller, this.#call.only) : [];
+  }
+
+  /** At the address of one agent there are none. */
+  async #documents(): Promise<readonly ListedDocument[]> {
+    return this.#call.only === undefined ? this.#call.documents.list() : [];
   }
 
   #noteRead(agents: readonly ListedAgent[]): void {

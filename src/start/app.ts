@@ -50,6 +50,7 @@ import { createReference } from '../rest/reference/reference.ts';
 import { restSearchEntries } from '../rest/reference/search-entries.ts';
 import { createRestHandlers } from '../rest/router.ts';
 import { allRoutes } from '../rest/routes/index.ts';
+import { createSavedDocumentCalls } from '../rest/saved-documents/calls.ts';
 import { createResponseSocket } from '../rest/socket.ts';
 import { createScimEndpoint } from '../scim/endpoint.ts';
 import { measure } from './measure.ts';
@@ -120,11 +121,12 @@ export function createApp(deps: Deps, { schema, routes }: Apis, { writeLines, si
   const rest = createRestHandlers({ routes, deps, metrics, streams, admissions });
   const sockets = createResponseSocket(deps, routeWithSocket(routes), admissions);
   const log = createAccessLog(writeLines, deps.tracing);
-  const mcp = createMcpEndpoint({ deps, metrics, admissions, version: packageJson.version });
+  const mcp = createMcpEndpoint({ deps, metrics, admissions, version: packageJson.version, documents: graphql.documents });
   const consolePage = new ConsolePage({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS });
   const handlers = [
     routeGraphql(graphql.handle),
     createContentLinks(deps, metrics),
+    createSavedDocumentCalls({ deps, metrics, admissions, run: (call) => graphql.documents.run(call) }),
     ...rest,
     mcp.handle,
     createA2aEndpoint({ deps, metrics, admissions, streams }),

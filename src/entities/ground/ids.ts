@@ -54,6 +54,7 @@ export const idPrefixes = {
   vectorStoreFileBatch: 'vsfb',
   usageEntry: 'use',
   budget: 'bud',
+  savedDocument: 'doc',
   auditEntry: 'aud',
   auditBatch: 'audb',
   searchIndex: 'six',

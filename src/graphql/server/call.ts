@@ -21,6 +21,12 @@ export type Meters = Readonly<Record<CallKind, RouteMeter>>;
 /** `none` until the document is valid; `connection` is what manages the streams of graphql-sse. */
 export type CallKind = 'query' | 'mutation' | 'subscription' | 'connection' | 'none';
 
+/** What an operation may cost, and what an operation may cost at most: `extensions.cost` of a reply. */
+export interface OperationCost {
+  readonly asked: number;
+  readonly allowed: number;
+}
+
 /** One request on its way through Yoga and its plugins. */
 export class Call {
   readonly req: IncomingMessage;
@@ -36,13 +42,18 @@ export class Call {
   caller: Caller | undefined;
   /** The reserved stream that the request belongs to. */
   reserved: Reservation | undefined;
+  /** What the operation may cost, once that is known. */
+  cost: OperationCost | undefined;
+  /** The texts by hash that the organization has saved, of a caller who may run trusted documents only. */
+  savedDocuments: ReadonlyMap<string, string> | undefined;
   kind: CallKind = 'none';
   /** The names of the schema's fields at the root of the operation; set when it is run. */
   rootFields: readonly string[] = [];
   readonly #buffer = new ReplyBuffer();
-  readonly #meters: Meters;
+  readonly #meters: Meters | undefined;
 
-  constructor(req: IncomingMessage, res: Response, isStreamPath: boolean, errors: ErrorContext, meters: Meters) {
+  /** @param meters  undefined: of another way in, which counts the request itself. */
+  constructor(req: IncomingMessage, res: Response, isStreamPath: boolean, errors: ErrorContext, meters: Meters | undefined) {
     this.req = req;
     this.res = res;
     this.isStreamPath = isStreamPath;
@@ -53,7 +64,13 @@ export class Call {
 
   measureAs(kind: CallKind): void {
     this.kind = kind;
-    this.res.locals.meter = this.#meters[kind];
+    if (this.#meters !== undefined) this.res.locals.meter = this.#meters[kind];
+  }
+
+  /** What the header `x-parley-cost` asks for: a member `extensions` of the reply. */
+  get extensions(): { readonly extensions?: { readonly cost: OperationCost } } {
+    const isAsked = this.cost !== undefined && this.req.headers['x-parley-cost'] !== undefined;
+    return isAsked && this.cost !== undefined ? { extensions: { cost: this.cost } } : {};
   }
 
   /** Writes the event stream that shows the results. */

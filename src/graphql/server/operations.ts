@@ -1,15 +1,4 @@
-import { complexityFromQuery } from '@pothos/plugin-complexity';
-import {
-  createSourceEventStream,
-  type DocumentNode,
-  type ExecutionArgs,
-  type ExecutionResult,
-  execute,
-  GraphQLError,
-  type GraphQLSchema,
-  getOperationAST,
-  Kind,
-} from 'graphql';
+import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute, getOperationAST, Kind } from 'graphql';
 import type { Deps } from '../../domain/deps.ts';
 import { runOperations } from '../../domain/ground/access/policy.ts';
 import { keyEnded, watchKey, watchRevocation, watchRights } from '../../domain/people/api-keys.ts';
@@ -21,11 +10,10 @@ import type { Admissions } from '../../http/limits.ts';
 import { boundedResult, ReplyBudget } from '../../http/reply/budget.ts';
 import { countFurther } from '../../http/reply/rate-headers.ts';
 import { collectFields, collectFragments } from '../../lib/selections.ts';
-import type { ComplexityContext } from '../ground/builder/complexity.ts';
 import type { GraphContext } from '../ground/builder/context.ts';
-import { documentFaults } from '../ground/errors/document-faults.ts';
 import { isOfArgument, presentResult } from '../ground/errors/present.ts';
 import { type Call, requireCaller, type ServerContext, type WatchKey } from './call.ts';
+import { noteArguments, requireCheap } from './cost.ts';
 import { documentError } from './document-limits.ts';
 import { readEventArgs } from './events.ts';
 import { streamResults } from './results.ts';
@@ -82,7 +70,8 @@ export class Operations {
     const work = () => this.#deps.storage.db.runFor(() => context.caller, run);
     try {
       const result = await (holdsRun ? this.#hold(context, work) : this.#inTurn(context, work));
-      return call.isStreamPath ? oneResult(result, call) : result;
+      const shown = { ...result, ...call.extensions };
+      return call.isStreamPath ? oneResult(shown, call) : shown;
     } finally {
       leave?.();
     }
@@ -117,7 +106,7 @@ export class Operations {
         return streamResults(source, { call, context, resultOf, onEnd });
       }
       onEnd();
-      const refusal = located(source, args);
+      const refusal = { ...located(source, args), ...call.extensions };
       return call.isStreamPath ? oneResult(refusal, call) : refusal;
     } catch (error) {
       onEnd();
@@ -138,7 +127,9 @@ export class Operations {
     const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
     const run = { ...document, definitions: [node, ...fragments] };
     requireVariables(schema, run, variableDefinitions, variables);
-    const cost = this.#requireCheap(run, schema, variables);
+    const cost = requireCheap(this.#deps.settings, { document: run, schema, variables }, (operationCost) => {
+      call.cost = operationCost;
+    });
     countFurther(this.#deps.rates, requireCaller(call), call.res, Math.ceil(cost / costOfRequest) - 1);
     const type = schema.getRootType(operation);
     const places = type === undefined || type === null ? [] : [{ selectionSet, type }];
@@ -149,21 +140,6 @@ export class Operations {
     // Made now: an operation on a reserved stream outlives the reply to the request that starts it.
     void context.signal;
     return { call, context, holdsRun: call.rootFields.some((name) => runOperations.has(`${type?.name}.${name}`)) };
-  }
-
-  /** Pothos calls the number of fields, fragments unfolded, the breadth. @returns the cost. @throws GraphQLError */
-  #requireCheap(operation: DocumentNode, schema: ExecutionArgs['schema'], variables: Record<string, unknown>): number {
-    const { GRAPHQL_FIELDS_MAX: fieldsMax, GRAPHQL_COST_MAX: costMax, LIST_MAX: listMax } = this.#deps.settings;
-    const ctx: ComplexityContext = { listMax };
-    const { complexity, breadth } = computeCost(operation, { schema, variables, ctx });
-    if (breadth > fieldsMax) {
-      const message = `The operation unfolds to ${breadth} fields; at most ${fieldsMax} are allowed. Spread fewer fragments`;
-      throw documentError('GRAPHQL_TOO_MANY_FIELDS', message);
-    }
-    const cost = Math.ceil(complexity);
-    if (cost <= costMax) return cost;
-    const message = `The operation may make a reply of cost ${cost}; at most ${costMax} is allowed. Ask for shorter lists, or for fewer fields`;
-    throw documentError('GRAPHQL_TOO_COSTLY', message);
   }
 
   #inTurn<Result>(context: CallContext, work: () => Promise<Result>): Promise<Result> {
@@ -196,30 +172,10 @@ export class Operations {
   }
 }
 
-type CostOptions = Parameters<typeof complexityFromQuery>[1];
-
-/** @throws GraphQLError when an argument has no value: Pothos is the first to read them. */
-function computeCost(operation: DocumentNode, options: CostOptions): ReturnType<typeof complexityFromQuery> {
-  try {
-    return complexityFromQuery(operation, options);
-  } catch (error) {
-    if (error instanceof GraphQLError && isOfArgument(error)) noteArguments([error], options.schema, operation);
-    throw error;
-  }
-}
-
 function located(result: ExecutionResult, { schema, document }: ExecutionArgs): ExecutionResult {
   const errors = result.errors?.filter(isOfArgument) ?? [];
   if (errors.length > 0) noteArguments(errors, schema, document);
   return result;
-}
-
-/** Notes in errors about arguments where the document has the argument. */
-function noteArguments(errors: readonly GraphQLError[], schema: GraphQLSchema, document: DocumentNode): void {
-  for (const [index, faults] of documentFaults(schema, document, errors).entries()) {
-    const [fault] = faults;
-    Object.assign(errors[index]?.extensions ?? {}, { code: fault?.code ?? 'INVALID_VALUE', faults });
-  }
 }
 
 /** graphql-sse queues what it gets, so it gets the result when the stream takes more; a request is accepted before that. */

@@ -58,16 +58,16 @@ export function useErrors(): CallPlugin {
         if (!wasRun) shownError.extensions.http = toErrorHttp(error);
         return shownError;
       });
-      setResult({ ...result, errors });
+      setResult({ ...result, ...call.extensions, errors });
     },
   };
 }
 
 /** The reply to a request that was not run, whatever was thrown. */
-export function errorReply({ errors: context }: Call, thrownError: unknown): MadeError {
+export function errorReply({ errors: context, extensions }: Call, thrownError: unknown): MadeError {
   const errors: readonly unknown[] = thrownError instanceof AggregateError ? thrownError.errors : [thrownError];
   const { status, headers } = toErrorHttp(errors[0]);
-  const text = JSON.stringify({ errors: errors.map((error) => presentError(error, context)) });
+  const text = JSON.stringify({ errors: errors.map((error) => presentError(error, context)), ...extensions });
   return { status, text, headers: Object.entries(headers).flat() };
 }
 

@@ -22,6 +22,7 @@ export function streamResults(
 ): AsyncIterableIterator<ExecutionResult, undefined> {
   const events = source[Symbol.asyncIterator]();
   const { signal } = context;
+  const { extensions } = call.extensions;
   let isEnded = false;
   const end = () => {
     if (isEnded) return;
@@ -38,7 +39,8 @@ export function streamResults(
       for (;;) {
         const { done, value } = await events.next();
         if (done === true || signal.aborted) break;
-        yield presentResult(await resultOf(value), call.errors);
+        const result = presentResult(await resultOf(value), call.errors);
+        yield extensions === undefined ? result : { ...result, extensions: { ...extensions } };
       }
       if (context.endedBy !== undefined) throw context.endedBy;
     } catch (error) {

@@ -18,6 +18,9 @@ import { discardBody, securityHeaders, sendBody, sendEmpty } from '../../http/re
 import type { SseStreams } from '../../http/reply/sse.ts';
 import { Call, type CallPlugin, type Meters, type ServerContext, type WatchKey } from './call.ts';
 import { documentLimits } from './document-limits.ts';
+import { ConsoleDocuments } from './documents/console.ts';
+import { DocumentRunner } from './documents/run.ts';
+import { TrustedDocuments, useTrustedDocuments } from './documents/trusted.ts';
 import { isForm, useMultipart } from './multipart.ts';
 import { Operations } from './operations.ts';
 import { errorReply, useCsrfPrevention, useErrors } from './plugins.ts';
@@ -39,6 +42,8 @@ export interface GraphqlOptions {
   readonly admissions: Admissions;
   /** Who a key belongs to and when it ends; domain/people/api-keys.ts unless a test has its own. */
   readonly keys?: { readonly authenticate: Authenticate; readonly watch: WatchKey };
+  /** Where the build of the console has printed its documents, of a test. */
+  readonly consoleDocuments?: ConsoleDocuments;
   /** More plugins, of a test. */
   readonly plugins?: readonly CallPlugin[];
 }
@@ -49,6 +54,8 @@ export interface GraphqlHandler {
    * request without a valid key or session is answered before its body is read.
    */
   readonly handle: RequestHandler;
+  /** Runs documents that organizations have saved, for other ways in. */
+  readonly documents: DocumentRunner;
   /**
    * The process is going down: ends every open stream that has no end of its own, with an error that says so. One that shows a run goes on
    * to the run's end.
@@ -64,6 +71,11 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
   const operations = new Operations(deps, admissions, keys?.watch);
   const watch: WatchKey = keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
   const reservedStreams = createReservedStreams(admissions.subscriptions, watch, (stream) => void forget(yoga, stream));
+  const trusted = new TrustedDocuments(
+    deps.settings,
+    options.consoleDocuments ?? new ConsoleDocuments(),
+    async (orgId) => (await deps.storage.operations.savedDocuments.findAll(orgId, deps.now().getTime())).texts,
+  );
   const documentCache = new LRUCache<string, DocumentNode>({
     maxSize: cachedCharsMax,
     maxEntrySize: cachedDocumentMaxChars,
@@ -73,10 +85,11 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
     schema,
     plugins: [
       ...plugins,
-      useKey(options, reservedStreams),
+      useKey(options, reservedStreams, trusted),
       useCsrfPrevention(),
       useGraphQLSSE({ authenticate: ({ headers }) => headers.get(tokenHeader) }) as unknown as CallPlugin,
       useMultipart(deps.settings, admissions.uploads),
+      useTrustedDocuments(trusted),
       useEngine({ execute: operations.execute, subscribe: operations.subscribe }),
       ...documentLimits(deps.settings),
       useErrors(),
@@ -112,6 +125,7 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
         for (const then of call.afterwards.toReversed()) await then();
       }
     },
+    documents: new DocumentRunner(deps, schema, operations),
     stop: () => {
       operations.stop(stopping());
       reservedStreams.finishAll();
@@ -138,7 +152,11 @@ function toRequest({ fetchAPI }: Yoga, { req, res, stream }: Call): Request {
 }
 
 /** Checks the key or the session, and then gives Yoga the body, within its limits. A form is read by `useMultipart`. */
-function useKey({ deps, admissions, keys }: GraphqlOptions, reservedStreams: ReservedStreams): CallPlugin {
+function useKey(
+  { deps, admissions, keys }: GraphqlOptions,
+  reservedStreams: ReservedStreams,
+  trusted: TrustedDocuments,
+): CallPlugin {
   const { BODY_MAX_BYTES, BODY_IDLE_TIMEOUT_MS } = deps.settings;
   const keyCheck = createKeyCheck(deps, admissions.failedKeys, keys?.authenticate);
   const sessionCheck = createSessionCheck(deps, admissions.failedKeys);
@@ -148,6 +166,7 @@ function useKey({ deps, admissions, keys }: GraphqlOptions, reservedStreams: Res
       const { req, res, isStreamPath } = call;
       call.caller = await authenticateBrowser(req, keyCheck, sessionCheck);
       countRequest(deps, call.caller, res, res.locals.startedMs);
+      await trusted.admit(call, call.caller);
       const headers: Record<string, string> = { ...(req.headers as Record<string, string>) };
       if (isStreamPath) {
         call.measureAs('connection');
@@ -159,7 +178,10 @@ function useKey({ deps, admissions, keys }: GraphqlOptions, reservedStreams: Res
         else headers[tokenHeader] = call.reserved.token;
       }
       const hasBody = method === 'POST' && (isStreamPath || !isForm(req));
-      const body = hasBody ? ((await readSafeBytes(req, BODY_MAX_BYTES, BODY_IDLE_TIMEOUT_MS)) as Uint8Array<ArrayBuffer>) : null;
+      const bytes = hasBody
+        ? ((await readSafeBytes(req, BODY_MAX_BYTES, BODY_IDLE_TIMEOUT_MS)) as Uint8Array<ArrayBuffer>)
+        : null;
+      const body = isStreamPath && bytes !== null ? await trusted.withText(bytes, call.caller) : bytes;
       setRequest(new fetchAPI.Request(url, { method, headers, signal, body }));
     },
   };

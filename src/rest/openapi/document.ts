@@ -8,6 +8,7 @@ import { type DocumentVariable, repliedPart } from '../documents/document.ts';
 import { memberNames } from '../input/member-names.ts';
 import { termType } from '../input/parameters.ts';
 import { listPaths } from '../paths.ts';
+import { runSavedDocument } from '../saved-documents/openapi.ts';
 import type { Declarations } from './declarations.ts';
 import { withOptionalMembers } from './optional-members.ts';
 import { collectErrors, errorResponses, errorSchema, replyHeaders } from './responses.ts';
@@ -30,6 +31,8 @@ export function printOpenApi(
     place[route.row.method] = operation(printer, route);
     paths[route.row.path] = place;
   }
+  const saved = paths[runSavedDocument.path];
+  if (saved !== undefined) saved.post = runSavedDocument.operation;
   const tags = [...new Set(routes.map(({ row }) => row.tag))].map((name) => ({
     name,
     description: tagDescriptions[name] ?? name,
@@ -78,6 +81,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Usage: 'Tokens that were used, by agent and by day.',
   Runs: 'What was asked, by whom, and at what cost: every run of every API.',
   Administration: 'Tenants, organizations, users, memberships, and the log of who changed what.',
+  'Saved documents': 'GraphQL documents that an organization has saved: tools of MCP clients, and routes of their own.',
   Connections: 'Accounts of the caller at other services, and MCP servers.',
   Grants: 'What agents may open of the caller: connections, memories and other agents.',
   Memories: 'What agents remember about the caller.',

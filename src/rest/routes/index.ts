@@ -31,6 +31,7 @@ import { vectorStoreRoutes } from './knowledge/vector-stores.ts';
 import { budgetRoutes } from './operations/budgets.ts';
 import { agentBundleRoutes } from './operations/bundles.ts';
 import { ownershipRoutes } from './operations/ownership.ts';
+import { savedDocumentRoutes } from './operations/saved-documents.ts';
 import { usageRoutes } from './operations/usage.ts';
 import { webhookRoutes } from './operations/webhooks.ts';
 import { administrationRoutes } from './people/accounts.ts';
@@ -73,6 +74,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...usageRoutes,
   ...administrationRoutes,
   ...budgetRoutes,
+  ...savedDocumentRoutes,
   ...webhookRoutes,
   ...connectionRoutes,
   ...grantRoutes,

@@ -526,6 +526,11 @@ export type UsageMonth = Prisma.UsageMonthModel
  */
 export type UsageCounter = Prisma.UsageCounterModel
 /**
+ * Model SavedDocument
+ * A document of GraphQL that an organization has saved.
+ */
+export type SavedDocument = Prisma.SavedDocumentModel
+/**
  * Model Budget
  * What a group, a person, a key or an agent of an organization, or all of it, may use in each day or month.
  */

@@ -18,6 +18,7 @@ import { SweepStore } from './data-life/sweeps.ts';
 import { InstallationFacts } from './installation.ts';
 import { LiveStore } from './live/live.ts';
 import { OwnershipStore } from './ownership.ts';
+import { SavedDocumentStore } from './saved-documents.ts';
 import { SearchStore } from './search/search.ts';
 import { BudgetStore } from './usage/budgets.ts';
 import { UsageLimitStore } from './usage/limits.ts';
@@ -44,6 +45,7 @@ export class OperationStores {
   readonly usage: UsageStore;
   readonly usageLimits: UsageLimitStore;
   readonly budgets: BudgetStore;
+  readonly savedDocuments: SavedDocumentStore;
   /** Undefined on the embedded database, which has a single process. */
   readonly rateBuckets: RateBucketStore | undefined;
   readonly retention: RetentionStore;
@@ -71,6 +73,7 @@ export class OperationStores {
     this.usage = new UsageStore(db, signals);
     this.usageLimits = new UsageLimitStore(db, signals);
     this.budgets = new BudgetStore(db, signals);
+    this.savedDocuments = new SavedDocumentStore(db, signals);
     this.rateBuckets = options.rateBuckets;
     this.retention = new RetentionStore(db);
     this.sweeps = new SweepStore(db);

@@ -47,6 +47,8 @@ const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteBinnedChats',
   // A number.
   'deleteBudget',
+  // It asks for what others keep, and has nothing of them.
+  'deleteSavedDocument',
   'deleteAgentGrants',
   'deleteConnection',
   'deleteDataExport',

@@ -77,6 +77,9 @@ export const relations = {
   /** Any valid key. */
   anyone: onlyFor(standing),
 
+  /** To what the organization shows everybody who acts in it. */
+  actsInOrganization: thingIs(insiders),
+
   // to an agent
   sees: agentIs(standing),
   edits: agentIs(family),

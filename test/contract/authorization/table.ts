@@ -315,6 +315,12 @@ export const table: Readonly<Record<string, Line>> = {
     input: { subject: 'ORGANIZATION', period: 'MONTH', unit: 'TOKENS', limit: 1_000_000_000 },
   })),
   'Mutation.deleteBudget': line('administersWhereItActs', async ({ world }) => ({ id: await world.budget() })),
+  'Query.savedDocument': line('actsInOrganization', async ({ world }) => ({ id: await world.savedDocument() })),
+  'Query.savedDocuments': line('anyone'),
+  'Mutation.saveDocument': line('administersItsOwn', () => ({
+    input: { name: 'saved', description: 'Who calls.', document: '{ viewer { keyId } }' },
+  })),
+  'Mutation.deleteSavedDocument': line('administersWhereItActs', async ({ world }) => ({ id: await world.savedDocument() })),
   'Mutation.setOrganizationTimeZone': line('administersItsOwn', () => ({ input: { timeZone: 'UTC' } })),
   'Query.schedule': line('administersOwners', async ({ world, agent }) => ({ id: await world.schedule(agent) })),
   'Query.schedules': line('anyone'),

@@ -288,6 +288,7 @@ class Maker {
     await this.#session();
     await this.#webhook(agent);
     await this.#world.budget('ORGANIZATION');
+    await this.#world.savedDocument();
     await this.#world.invitation();
     await this.#world.passkey();
     await this.#world.connectedApp();

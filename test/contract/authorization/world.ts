@@ -522,6 +522,13 @@ export class World {
     const made = await this.admin.graphql('mutation ($input: SetBudgetInput!) { setBudget(input: $input) { id } }', { input });
     return made.data.setBudget.id;
   }
+  async savedDocument(): Promise<string> {
+    const input = { name: 'who_calls', description: 'Who calls.', document: '{ viewer { keyId } }' };
+    const made = await this.admin.graphql('mutation ($input: SaveDocumentInput!) { saveDocument(input: $input) { id } }', {
+      input,
+    });
+    return made.data.saveDocument.id;
+  }
   /** A webhook of the organization with a delivery that is never sent. */
   async webhook(): Promise<{ readonly id: string; readonly deliveryId: string }> {
     const input = { url: 'https://hooks.invalid/', events: ['SOURCE_FAILED'] };

@@ -36,6 +36,7 @@ const others: ReadonlySet<string> = new Set([
     'graphql-yoga',
     '@graphql-yoga/plugin-csrf-prevention',
     '@graphql-yoga/plugin-graphql-sse',
+    '@graphql-yoga/plugin-persisted-operations',
     '@pothos/plugin-complexity',
     '@envelop/core',
     '@escape.tech/graphql-armor-max-aliases',

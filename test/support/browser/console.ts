@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
+import { SessionDocument } from '../../../console/src/graphql/documents.ts';
 import type { TestClient } from '../client.ts';
 import type { Person } from '../make.ts';
 import type { TestService } from '../service.ts';
@@ -72,7 +73,7 @@ export async function openConsole(
 /** Sessions of tests begin by links: the console would offer a password on the second screen. */
 async function declineWayBack(service: TestService, page: Page): Promise<void> {
   const headers = { 'graphql-require-preflight': 'true', origin: service.url };
-  const data = { query: '{ viewer { session { id } } }' };
+  const data = { query: SessionDocument };
   const reply = await page.context().request.post(`${service.url}/graphql`, { data, headers });
   const id: string = (await reply.json()).data.viewer.session.id;
   await page.evaluate((sessionId) => localStorage.setItem('parley.way-back', sessionId), id);

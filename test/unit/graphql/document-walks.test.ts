@@ -12,6 +12,8 @@ const source = fileURLToPath(new URL('../../../src', import.meta.url));
 const walks: Readonly<Record<string, string>> = {
   'lib/selections.ts': 'unfolds each fragment once for each place',
   'graphql/server/document-limits.ts': 'counts the lists of each fragment once',
+  'graphql/server/documents/json-schemas.ts': 'unfolds each fragment once for each object of a document whose cost was checked',
+  'graphql/server/documents/run.ts': 'asks for the root fields of a saved document once',
   'graphql/server/events.ts': 'visits each node once, when a subscription begins',
   'graphql/server/operations.ts': 'asks for the root fields of an operation once',
   'graphql/ground/errors/document-faults.ts': 'visits each node once, after an error',

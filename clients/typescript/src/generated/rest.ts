@@ -3425,6 +3425,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List saved documents
+         * @description The GraphQL documents that the key's organization has saved, newest first. `POST /api/v1/documents/{name}` runs one, with its variables as the body.
+         */
+        get: operations["listSavedDocuments"];
+        /**
+         * Save a document
+         * @description A new one, or in place of that of the same name. Its route, and its tool of MCP, are there at once. For administrators.
+         */
+        put: operations["saveDocument"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/documents/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get saved document
+         * @description By its id or its name, with the JSON Schemas of its variables and its result.
+         */
+        get: operations["getSavedDocument"];
+        put?: never;
+        /**
+         * Run a saved document
+         * @description With the members of the body as its variables: `inputSchema` of the document says which, `outputSchema` what `data` has. The key needs the scopes of the fields.
+         */
+        post: operations["runSavedDocument"];
+        /**
+         * Delete saved document
+         * @description By its id or its name. Answers what it was.
+         */
+        delete: operations["deleteSavedDocument"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/webhooks": {
         parameters: {
             query?: never;
@@ -10149,6 +10201,31 @@ export interface components {
          * @enum {string}
          */
         LinkedServiceKind: "MCP_SERVER" | "OAUTH_TOKEN" | "REPO_HOST_INSTALLATION";
+        /** @description A query or a mutation that the organization has saved. It is a tool of MCP clients and a route of REST, and runs with the key and the rights of whoever calls it. */
+        ListedSavedDocument: {
+            /** @description The id of the document. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was first saved.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last saved.
+             */
+            updatedAt: string;
+            /** @description Its name in the organization, of its tool and of its route. */
+            name: string;
+            /** @description What it is for, in words for people and for models. */
+            description: string;
+            /** @description One query or mutation, with its fragments. */
+            document: string;
+            /** @description The SHA-256 of the text, in hexadecimal: requests may name it in place of the text. */
+            sha256: string;
+            /** @description Why it cannot be run any more, where the schema has changed since it was saved; null: it can. */
+            fault: string | null;
+        };
         /** @description A word that a passage was found by. */
         MatchedWord: {
             /** @description As it was asked, or its stem. */
@@ -14086,6 +14163,44 @@ export interface components {
             requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
+        };
+        /** @description A document to save. One of the same name is replaced. */
+        SaveDocumentInput: {
+            /** @description What it is for: at most 1,000 characters, which a model reads to choose its tools. */
+            description: string;
+            /** @description One query or mutation, with its fragments, at most 20,000 characters. It must keep the limits of every request. */
+            document: string;
+            /** @description At most 64 lower-case letters, digits and _, the first a letter. Names of tools of agents (ask_…, search_knowledge) are taken. */
+            name: string;
+        };
+        /** @description A query or a mutation that the organization has saved. It is a tool of MCP clients and a route of REST, and runs with the key and the rights of whoever calls it. */
+        SavedDocument: {
+            /** @description The id of the document. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was first saved.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last saved.
+             */
+            updatedAt: string;
+            /** @description Its name in the organization, of its tool and of its route. */
+            name: string;
+            /** @description What it is for, in words for people and for models. */
+            description: string;
+            /** @description One query or mutation, with its fragments. */
+            document: string;
+            /** @description The SHA-256 of the text, in hexadecimal: requests may name it in place of the text. */
+            sha256: string;
+            /** @description Why it cannot be run any more, where the schema has changed since it was saved; null: it can. */
+            fault: string | null;
+            /** @description Its variables: the arguments of the tool, and the body of the route. Null where there is a fault. */
+            inputSchema: unknown;
+            /** @description The data of its result. Null where there is a fault. */
+            outputSchema: unknown;
         };
         /** @description How answers are scored. A setting that has no effect on the kind is refused. */
         ScorerInput: {
@@ -27530,6 +27645,227 @@ export interface operations {
             409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
             "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listSavedDocuments: {
+        parameters: {
+            query?: {
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ListedSavedDocument"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    saveDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "newest_agents",
+                 *       "description": "The newest agents, with the models that answer for them.",
+                 *       "document": "query ($count: Int = 5) { agents(first: $count) { nodes { id name model { name } } } }"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SaveDocumentInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedDocument"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getSavedDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedDocument"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    runSavedDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "count": 2
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The data of the document. */
+                        data: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Members that may be null and failed. Absent when there are none. */
+                        errors?: {
+                            message: string;
+                            code: string;
+                            path: (string | number)[];
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteSavedDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedDocument"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
             "5XX": components["responses"]["Error5XX"];
         };
     };

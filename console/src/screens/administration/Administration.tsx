@@ -10,6 +10,7 @@ import { Groups } from './groups/Groups.tsx';
 import { Invitations } from './members/Invitations.tsx';
 import { Members } from './members/Members.tsx';
 import { PersonPage } from './person/PersonPage.tsx';
+import { SavedDocuments } from './saved-documents/SavedDocuments.tsx';
 import { Webhooks } from './webhooks/Webhooks.tsx';
 
 /** What administrators answer for: members, groups, the audit log, and what the organization keeps. */
@@ -31,6 +32,7 @@ export function Administration() {
       <Route path="/administration/audit">{isReader ? <AuditLog /> : <NotAllowed />}</Route>
       <Route path="/administration/data">{isReader ? <Data /> : <NotAllowed />}</Route>
       <Route path="/administration/budgets">{isReader ? <Budgets /> : <NotAllowed />}</Route>
+      <Route path="/administration/documents">{isReader ? <SavedDocuments /> : <NotAllowed />}</Route>
       <Route path="/administration/webhooks">{isReader ? <Webhooks /> : <NotAllowed />}</Route>
       <Route>
         <Missing />

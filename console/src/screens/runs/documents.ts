@@ -97,6 +97,8 @@ export type ErrorCode =
   | 'OPERATION_RESOLUTION_FAILURE'
   /** The service has no room at the moment. Try again after `retryAfterSeconds`. */
   | 'OVERLOADED'
+  /** No document has this hash. Send the text. */
+  | 'PERSISTED_QUERY_NOT_FOUND'
   /** The response that the request continues does not exist, or the caller may not see it. */
   | 'PREVIOUS_RESPONSE_NOT_FOUND'
   /** Too many requests at once or in a short time. Try again after `retryAfterSeconds`. */
@@ -135,6 +137,8 @@ export type ErrorCode =
   | 'UNSUPPORTED_MEDIA_TYPE'
   /** The value or the member would have no effect here. */
   | 'UNSUPPORTED_VALUE'
+  /** Only documents of the console and saved documents of the organization may be run here. */
+  | 'UNTRUSTED_DOCUMENT'
   /** A model provider or another service failed. */
   | 'UPSTREAM_ERROR'
   /** A model provider or another service took too long. */
@@ -537,6 +541,7 @@ export type RunChoicesQuery = { agents: { groups: Array<{ key: string | null, ag
     | { __typename: 'Project', id: string }
     | { __typename: 'Prompt', id: string }
     | { __typename: 'Run', id: string }
+    | { __typename: 'SavedDocument', id: string }
     | { __typename: 'Schedule', id: string }
     | { __typename: 'ScheduleRun', id: string }
     | { __typename: 'Session', id: string }

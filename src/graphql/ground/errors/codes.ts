@@ -16,6 +16,8 @@ const documentErrorCodes = [
   'GRAPHQL_TOO_MANY_DIRECTIVES',
   'GRAPHQL_TOO_MANY_FRAGMENTS',
   'GRAPHQL_TOO_COSTLY',
+  'PERSISTED_QUERY_NOT_FOUND',
+  'UNTRUSTED_DOCUMENT',
 ] as const;
 export type DocumentErrorCode = (typeof documentErrorCodes)[number];
 /** Every code that an error of GraphQL may have. */
@@ -45,6 +47,8 @@ export const ErrorCodeType = createEnum(
     GRAPHQL_TOO_MANY_DIRECTIVES: 'The document has too many directives.',
     GRAPHQL_TOO_MANY_FRAGMENTS: 'The document has too many fragments.',
     GRAPHQL_TOO_COSTLY: 'The reply could become too large. Ask for shorter lists or fewer fields.',
+    PERSISTED_QUERY_NOT_FOUND: 'No document has this hash. Send the text.',
+    UNTRUSTED_DOCUMENT: 'Only documents of the console and saved documents of the organization may be run here.',
     INVALID_JSON: 'The body, or a text that must be JSON, is not valid JSON.',
     MISSING_REQUIRED_PARAMETER: 'A member that is required is missing.',
     INVALID_TYPE: 'A value has the wrong type.',

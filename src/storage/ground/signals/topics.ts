@@ -6,6 +6,7 @@ export const announcedTopics: ReadonlySet<SignalTopic> = new Set([
   'group-changed',
   'organization-changed',
   'guard-changed',
+  'saved-documents-changed',
 ]);
 
 /** Topics that ask another process to do something. They are rare and always sent; all others only refresh what people see. */
@@ -20,6 +21,8 @@ export type SignalTopic =
   | 'organization-changed'
   /** The payload is the id of the organization, or of the agent. */
   | 'guard-changed'
+  /** The payload is the id of the organization. */
+  | 'saved-documents-changed'
   /** The state of a run has changed: it was made, started, paused or ended. Its events alone are told by `tell`. */
   | 'run-changed'
   /** Runs that are not stored have their rows; the payload is their ids, joined by commas. */

@@ -57,6 +57,7 @@ const readers: Readonly<Partial<Record<IdKind, Reader>>> = {
     return organization.findUnique({ where: { id }, select });
   },
   budget: (id, { budget }) => budget.findUnique({ where: { id }, select: { amount: true, allowsUnpricedModels: true } }),
+  savedDocument: (id, { savedDocument }) => savedDocument.findUnique({ where: { id }, select: { name: true } }),
   webhook: (id, { webhook }) => webhook.findUnique({ where: { id }, select: { events: true, agentIds: true, isEnabled: true } }),
   schedule: (id, { schedule }) => {
     const select = { name: true, agentId: true, chatMode: true, webhookId: true, isEnabled: true } as const;

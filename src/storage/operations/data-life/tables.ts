@@ -149,6 +149,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   PersonAccount: ownedRule('delete'),
   UsedTicket: { leftOut: shortLived },
   CallApproval: ownedRule('delete'),
+  SavedDocument: ofOrganizations,
   Webhook: { ...ofOrganizations, omit: ['secret', 'previousSecret'] },
   // What a receiver answered is for administrators.
   WebhookDelivery: ownedRule('delete', { omit: ['lastBodyStart', 'lastError'] }),

@@ -9,7 +9,7 @@ export function describeCode(t: Translate, code: string): string | undefined {
 /** What only a fault of the console itself, or of a program, can cause. */
 const ofPrograms = [
   ...['BAD_REQUEST', 'OPERATION_RESOLUTION_FAILURE', 'MALFORMED_REQUEST', 'METHOD_NOT_ALLOWED', 'NOT_ACCEPTABLE'],
-  ...['HEADERS_TOO_LARGE', 'IDEMPOTENCY_MISMATCH'],
+  ...['HEADERS_TOO_LARGE', 'IDEMPOTENCY_MISMATCH', 'PERSISTED_QUERY_NOT_FOUND', 'UNTRUSTED_DOCUMENT'],
 ];
 
 const words = (t: Translate): Readonly<Record<string, string>> => ({
