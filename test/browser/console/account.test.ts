@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser())('what is the reader’s own, in the console', () 
     await page.getByRole('button', { name: 'Connect' }).click();
     await page.getByRole('button', { name: 'Google Drive' }).click();
     await page.getByRole('alert').waitFor();
-    await page.getByText('MCP server').click();
+    await page.getByText('MCP server', { exact: true }).click();
     await keepConsolePicture(page, 'connections-connect');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('textbox', { name: 'Name' }).fill('Ticket tools');

@@ -10,13 +10,16 @@ export interface Discovery {
   readonly scope: string | undefined;
 }
 
-/** The first request of the protocol, without a token: the answer says where tokens come from. */
-const probe = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 0,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'Parley', version: '1' } },
-});
+/** Requests without a token: the refusal says where tokens come from. Some servers let anybody begin, so the first one is not `initialize`. */
+const probes = [
+  { jsonrpc: '2.0', id: 0, method: 'tools/list', params: {} },
+  {
+    jsonrpc: '2.0',
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'Parley', version: '1' } },
+  },
+];
 const probeHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
 /**
@@ -27,9 +30,7 @@ const probeHeaders = { 'content-type': 'application/json', accept: 'application/
  */
 export async function discover(serverUrl: string, fetch: FetchLike): Promise<Discovery> {
   const sdk = await import('@modelcontextprotocol/client');
-  const refusal = await fetch(serverUrl, { method: 'POST', headers: probeHeaders, body: probe });
-  const challenge = refusal.status === 401 ? sdk.extractWWWAuthenticateParams(refusal) : {};
-  await refusal.body?.cancel();
+  const challenge = await findChallenge(serverUrl, fetch);
   const resource = await findResource(serverUrl, challenge.resourceMetadataUrl, fetch);
   const [issuer = new URL('/', serverUrl).href] = resource?.authorization_servers ?? [];
   const server = await sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
@@ -40,6 +41,17 @@ export async function discover(serverUrl: string, fetch: FetchLike): Promise<Dis
   requireSafe(server, sdk.assertSecureTokenEndpoint);
   const scope = challenge.scope ?? resource?.scopes_supported?.join(' ');
   return { server, resource: resource?.resource ?? null, scope: scope === '' ? undefined : scope };
+}
+
+/** What the refusal of a request without a token says; nothing where none is refused. */
+async function findChallenge(serverUrl: string, fetch: FetchLike) {
+  const sdk = await import('@modelcontextprotocol/client');
+  for (const probe of probes) {
+    const reply = await fetch(serverUrl, { method: 'POST', headers: probeHeaders, body: JSON.stringify(probe) });
+    await reply.body?.cancel();
+    if (reply.status === 401) return sdk.extractWWWAuthenticateParams(reply);
+  }
+  return {};
 }
 
 async function findResource(serverUrl: string, resourceMetadataUrl: URL | undefined, fetch: FetchLike) {

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGuardedMcp } from '../../fixtures/upstreams/mcp/authorization.ts';
+import { hasBrowser } from '../../support/browser/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+
+/** A person connects an MCP server that wants a sign-in, at an authorization server that agrees to everything. */
+const guarded = await startGuardedMcp();
+const { service, make } = await withService('model');
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await make.person({ name: 'Ann Example' });
+});
+afterAll(() => guarded.close());
+
+describe.skipIf(!hasBrowser())('an MCP server that wants a sign-in, in the console', () => {
+  it('is stored and signed in to in one go, and again when the server demands it', async () => {
+    const { page } = await openConsole(service, ann, '/account/connections');
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await page.getByText('MCP server', { exact: true }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Team notes');
+    await page.getByRole('textbox', { name: 'Address' }).fill(guarded.url);
+    await page.getByLabel('Access').selectOption('I sign in there in the browser');
+    await keepConsolePicture(page, 'mcp-sign-in-form');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Store the server and sign in' }).click(),
+    ]);
+    await popup.getByRole('heading', { name: 'Connect this server?' }).waitFor();
+    await popup.getByText('Team notes · 127.0.0.1').waitFor();
+    await keepConsolePicture(popup, 'mcp-sign-in-confirm');
+    expect(await accessibilityFaults(popup)).toEqual([]);
+    const row = page.getByRole('row', { name: /Team notes/ });
+    await row.getByText('Sign-in needed').waitFor();
+    await popup.getByRole('button', { name: 'Connect Team notes' }).click();
+    await popup.getByRole('heading', { name: 'Connected' }).waitFor();
+    await row.getByText('Works').waitFor();
+
+    const { body } = await ann.get('/api/v1/connections');
+    await service.deps.storage.knowledge.connections.requireSignIn(body.data[0].id);
+    await row.getByText('Sign-in needed').waitFor();
+    await keepConsolePicture(page, 'mcp-sign-in-needed');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    // In the window that is open already.
+    await row.getByRole('button', { name: 'Sign in' }).click();
+    await popup.getByRole('button', { name: 'Connect Team notes' }).click();
+    await row.getByText('Works').waitFor();
+  });
+
+  it('that cannot be signed in to says why, where it was asked for', async () => {
+    const { page } = await openConsole(service, ann, '/account/connections', { width: 390 });
+    guarded.metadata = { registration_endpoint: undefined };
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByText('MCP server', { exact: true }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Other notes');
+    await page.getByRole('textbox', { name: 'Address' }).fill(guarded.url);
+    await page.getByLabel('Access').selectOption('I sign in there in the browser');
+    await page.getByRole('button', { name: 'Store the server and sign in' }).click();
+    await page.getByRole('alert').getByText('registers no clients by itself').waitFor();
+    await keepConsolePicture(page, 'mcp-sign-in-refused');
+    expect(await overflowWidth(page)).toBe(0);
+    guarded.metadata = {};
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Store the server and sign in' }).click(),
+    ]);
+    await popup.getByRole('heading', { name: 'Connect this server?' }).waitFor();
+    // It was stored once.
+    const { body } = await ann.get('/api/v1/connections');
+    const stored = (body.data as readonly { readonly accountName: string }[]).filter(
+      ({ accountName }) => accountName === 'Other notes',
+    );
+    expect(stored).toHaveLength(1);
+  });
+});
