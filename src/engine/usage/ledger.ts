@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { countable } from '../../entities/operations/usage.ts';
 import type { UsageRow } from '../../storage/ground/ledger/ledger.ts';
 import type { UnstoredRun } from '../../storage/ground/ledger/unstored.ts';
-import type { JournalPart, UsageJournal } from '../../storage/operations/usage/journal.ts';
+import type { HeldRows, JournalPart, UsageJournal } from '../../storage/operations/usage/journal.ts';
 import type { UsageStore } from '../../storage/operations/usage/usage.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { ModelRouter } from '../models/router.ts';
@@ -22,10 +22,11 @@ export interface LaterNote {
   readonly write: () => void;
   /** Another process charges for the call. */
   readonly forget: () => void;
+  readonly row: UsageRow;
 }
 
 interface LedgerDeps {
-  readonly store: Pick<UsageStore, 'add'>;
+  readonly store: Pick<UsageStore, 'add' | 'hasEndedUnder'>;
   readonly journal: UsageJournal;
   /** Told of every cost at once, and again when it is stored. */
   readonly limits: Pick<UsageLimits, 'owner' | 'noted' | 'written'>;
@@ -86,7 +87,20 @@ export class UsageLedger {
     return {
       write: () => this.#add(row),
       forget: () => this.#deps.limits.noted(row, -1),
+      row,
     };
+  }
+
+  /**
+   * Before the end of a run is stored: a process that is killed right behind it does not lose these charges. Call what it returns when they are written
+   * or forgotten.
+   */
+  holdForEnd(held: HeldRows): () => void {
+    let drop = () => {};
+    this.#withJournal(() => {
+      drop = this.#deps.journal.hold(held);
+    });
+    return () => drop();
   }
 
   /** Writes all rows; resolves once they are in the database. @throws the database's error; no row is lost then. */
@@ -112,6 +126,7 @@ export class UsageLedger {
         const to = from + rowsPerWrite;
         await store.add(part.rows.slice(from, to), part.owner, part.runs.slice(from, to));
       }
+      for (const held of part.held) if (await store.hasEndedUnder(held)) await store.add(held.rows, part.owner);
       part.remove();
       logger.info({ rows: part.rows.length }, 'usage in the journal of a killed process was written');
     }

@@ -32,6 +32,9 @@ function store(failures: number) {
   return { add, rows };
 }
 
+/** The lease under which the end of every run is stored. */
+const endedFence = 3;
+
 function ledgerOn(kept: ReturnType<typeof store>, limits: UsageLedgerLimits = noLimits, owner = 'test') {
   return new UsageLedger({ ...depsOn(kept), limits, journal: new UsageJournal(folder, owner) });
 }
@@ -40,7 +43,7 @@ function depsOn({ add }: ReturnType<typeof store>) {
   const newId = (kind: 'usageEntry') => makeId(kind, Date.now());
   const timings = { spent: () => undefined };
   return {
-    store: { add },
+    store: { add, hasEndedUnder: async ({ fence }: { readonly fence: number }) => fence === endedFence },
     limits: noLimits,
     models: { priceOf: () => null },
     timings,
@@ -122,6 +125,24 @@ describe('the usage ledger', () => {
     expect(readdirSync(folder)).toEqual([]);
     await ledger.recover();
     expect(kept.rows.size).toBe(3);
+    await ledger.stop(0);
+  });
+
+  it.each([
+    ['charges once the end of the run is stored under its lease', endedFence, 1],
+    ['leaves them out where another process has the run', endedFence - 1, 0],
+  ])('of charges that wait for the end of their run when the process is killed, %s', async (_case, fence, charged) => {
+    const killed = ledgerOn(store(0), noLimits, 'killed');
+    killed.note(plan.charge, 'run', 'test/model', usage);
+    const later = killed.noteLater(plan.charge, 'run', 'test/model', usage);
+    killed.holdForEnd({ runId: 'run_1', fence, rows: [later.row] });
+    // A batch is written meanwhile: what waits moves to the next part of the journal.
+    await killed.flush();
+    const kept = store(0);
+    const ledger = ledgerOn(kept);
+    await ledger.recover();
+    expect([...kept.rows.keys()]).toEqual(charged === 1 ? [later.row.id] : []);
+    expect(readdirSync(folder)).toEqual([]);
     await ledger.stop(0);
   });
 

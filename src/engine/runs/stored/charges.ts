@@ -9,9 +9,13 @@ import type { LaterNote, UsageLedger } from '../../usage/ledger.ts';
 export class HeldCharges {
   readonly ledger: Pick<UsageLedger, 'note'>;
   readonly #held: LaterNote[] = [];
+  readonly #ledger: Pick<UsageLedger, 'holdForEnd'>;
+  /** Takes them out of the journal, where they wait for the end of the run. */
+  #unhold: () => void = () => {};
   #isDropped = false;
 
-  constructor(ledger: Pick<UsageLedger, 'noteLater'>) {
+  constructor(ledger: Pick<UsageLedger, 'noteLater' | 'holdForEnd'>) {
+    this.#ledger = ledger;
     this.ledger = {
       note: (...entry) => {
         if (!this.#isDropped) this.#held.push(ledger.noteLater(...entry));
@@ -23,13 +27,20 @@ export class HeldCharges {
     return this.#held.length > 0;
   }
 
+  /** The end of the run is stored next, under this fence. */
+  holdForEnd(runId: string, fence: number): void {
+    if (this.isHolding) this.#unhold = this.#ledger.holdForEnd({ runId, fence, rows: this.#held.map(({ row }) => row) });
+  }
+
   release(): void {
     for (const note of this.#held.splice(0)) note.write();
+    this.#unhold();
   }
 
   /** Drops held charges and all later ones. */
   drop(): void {
     this.#isDropped = true;
     for (const note of this.#held.splice(0)) note.forget();
+    this.#unhold();
   }
 }

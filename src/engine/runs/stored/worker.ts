@@ -26,7 +26,7 @@ import { planStoredRun, readStoredRequest, toCharge } from './request.ts';
 import { StoredControl } from './stored-control.ts';
 
 export interface WorkerDeps {
-  readonly ledger: Pick<UsageLedger, 'noteLater'>;
+  readonly ledger: Pick<UsageLedger, 'noteLater' | 'holdForEnd'>;
   readonly runs: RunStore;
   readonly leases: Leases;
   readonly chats: ChatStore;
@@ -169,6 +169,7 @@ export class StoredWorker {
     const messages = dropsOutput ? span.inputs.flatMap((input) => input.messages) : toTranscriptMessages(snapshot, span);
     const { chatName } = readStoredRequest(run);
     const facts = this.#factsOf(run, fold, events);
+    this.#charges.holdForEnd(run.id, run.fence);
     const finishResult = await writer.finish({ events, run: snapshot, messages, chatName, dropsOutput, facts });
     if (finishResult === undefined) return;
     this.#charges.release();

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { makeFolderSync } from '../../../lib/files/folders.ts';
@@ -15,6 +15,14 @@ export interface LeftPart extends JournalPart {
   readonly owner: string;
   readonly rows: readonly UsageRow[];
   readonly runs: readonly UnstoredRun[];
+  readonly held: readonly HeldRows[];
+}
+
+/** Charges of a run that count once its end is stored under this fence: the process died before it knew. */
+export interface HeldRows {
+  readonly runId: string;
+  readonly fence: number;
+  readonly rows: readonly UsageRow[];
 }
 
 /** The first line of a part. */
@@ -37,6 +45,8 @@ export class UsageJournal {
   readonly #owner: string;
   readonly #head: string;
   #partsMade = 0;
+  /** Lines that every new part begins with, until they are dropped. */
+  readonly #held = new Set<object>();
   #open: { readonly path: string; readonly descriptor: number } | undefined;
 
   constructor(folder: string, owner: string) {
@@ -47,13 +57,22 @@ export class UsageJournal {
 
   /** Appends one row to the open part. Synchronous, about 4 µs; after it returns, a kill cannot lose the row. @throws Error of the file system. */
   append(row: UsageRow): void {
-    // Milliseconds: writing a date as text would double the cost.
-    void this.#write({ ...row, createdAt: row.createdAt.getTime() });
+    void this.#write(toRowLine(row));
   }
 
   /** The same for a run that is not stored. */
   appendRun(run: UnstoredRun): void {
     void this.#write({ ...run, startedAt: run.startedAt.getTime(), endedAt: run.endedAt.getTime() });
+  }
+
+  /** Keeps charges that count only once the end of their run is stored. @returns drops them: they are appended, or another process has the run. */
+  hold({ runId, fence, rows }: HeldRows): () => void {
+    const line = { runId, fence, held: rows.map(toRowLine) };
+    void this.#write(line);
+    this.#held.add(line);
+    return () => {
+      this.#held.delete(line);
+    };
   }
 
   /** Closes the open part; it holds exactly the rows appended since the last call. Undefined when there are none. */
@@ -62,6 +81,8 @@ export class UsageJournal {
     const { path, descriptor } = this.#open;
     this.#open = undefined;
     closeSync(descriptor);
+    // What is held must outlive the part.
+    if (this.#held.size > 0) this.#openPart();
     return { remove: () => unlinkSync(path) };
   }
 
@@ -74,7 +95,7 @@ export class UsageJournal {
       const part = readPart(path);
       return part === undefined || part.head.owner === this.#owner || !isAbandoned(path, part.head)
         ? []
-        : [{ owner: part.head.owner, rows: part.rows, runs: part.runs, remove: () => unlinkSync(path) }];
+        : [{ ...part.lines, owner: part.head.owner, remove: () => rmSync(path, { force: true }) }];
     });
   }
 
@@ -85,6 +106,7 @@ export class UsageJournal {
     const descriptor = openSync(path, 'ax', 0o600);
     this.#open = { path, descriptor };
     writeSync(descriptor, `${this.#head}\n`);
+    for (const line of this.#held) writeSync(descriptor, `${JSON.stringify(line)}\n`);
     return this.#open;
   }
 
@@ -105,20 +127,30 @@ function partsIn(folder: string): readonly string[] {
 }
 
 /** Undefined for a part without a complete first line: it holds no row. An incomplete last line is ignored: a kill cut it short. */
-function readPart(path: string): (Pick<LeftPart, 'rows' | 'runs'> & { readonly head: PartHead }) | undefined {
+function readPart(path: string): { readonly lines: Omit<LeftPart, 'owner' | 'remove'>; readonly head: PartHead } | undefined {
   const [first, ...rest] = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   if (first === undefined) return undefined;
-  const lines = rest.map((line) => JSON.parse(line) as RowLine | RunLine);
-  return {
-    head: JSON.parse(first) as PartHead,
-    rows: lines.flatMap((line) => ('createdAt' in line ? [{ ...line, createdAt: new Date(line.createdAt) }] : [])),
-    runs: lines.flatMap((line) =>
-      'createdAt' in line ? [] : [{ ...line, startedAt: new Date(line.startedAt), endedAt: new Date(line.endedAt) }],
-    ),
-  };
+  const [rows, runs, held]: [UsageRow[], UnstoredRun[], HeldRows[]] = [[], [], []];
+  for (const text of rest) {
+    const line = JSON.parse(text) as RowLine | RunLine | HeldLine;
+    if ('held' in line) held.push({ runId: line.runId, fence: line.fence, rows: line.held.map(toRow) });
+    else if ('createdAt' in line) rows.push(toRow(line));
+    else runs.push({ ...line, startedAt: new Date(line.startedAt), endedAt: new Date(line.endedAt) });
+  }
+  return { head: JSON.parse(first) as PartHead, lines: { rows, runs, held } };
+}
+
+/** Milliseconds: writing a date as text would double the cost. */
+function toRowLine(row: UsageRow): RowLine {
+  return { ...row, createdAt: row.createdAt.getTime() };
+}
+
+function toRow(line: RowLine): UsageRow {
+  return { ...line, createdAt: new Date(line.createdAt) };
 }
 
 type RowLine = Omit<UsageRow, 'createdAt'> & { readonly createdAt: number };
+type HeldLine = { readonly runId: string; readonly fence: number; readonly held: readonly RowLine[] };
 type RunLine = Omit<UnstoredRun, 'startedAt' | 'endedAt'> & { readonly startedAt: number; readonly endedAt: number };
 
 function isAbandoned(path: string, { host, pid }: PartHead): boolean {

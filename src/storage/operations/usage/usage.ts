@@ -55,6 +55,12 @@ export class UsageStore {
     }
   }
 
+  /** Whether the end of a run was stored under this lease. */
+  async hasEndedUnder({ runId, fence }: { readonly runId: string; readonly fence: number }): Promise<boolean> {
+    const where = { id: runId, fence, status: { not: 'in_progress' } };
+    return (await this.#db.prisma.run.count({ where })) === 1;
+  }
+
   total(orgId: string, period: UsagePeriod): Promise<UsageSums> {
     return loadTotal(this.#db, orgId, period);
   }
