@@ -192,6 +192,7 @@ function listAdministration(t: (message: string) => string) {
     { id: 'audit', title: t('Audit log'), href: '/administration/audit' },
     { id: 'data', title: t('Data'), href: '/administration/data' },
     { id: 'budgets', title: t('Budgets'), href: '/administration/budgets' },
+    { id: 'guard', title: t('Guard'), href: '/administration/guard' },
     { id: 'documents', title: t('Saved documents'), href: '/administration/documents' },
     { id: 'webhooks', title: t('Webhooks'), href: '/administration/webhooks' },
   ];

@@ -37,6 +37,7 @@ function refuseByBudget(
   const seconds = Math.max(1, Math.ceil((endsAt.getTime() - at.getTime()) / 1_000));
   return new DomainError('INSUFFICIENT_QUOTA', `${describeBudget(budget)} allows ${toText(limit)}, and ${state}`, {
     retryAfterSeconds: isUsedUp ? seconds : retrySoonSeconds,
+    budgetId: budget.id,
   });
 }
 

@@ -96,6 +96,8 @@ export interface ErrorDetail {
   readonly allowed?: Allowed;
   /** Seconds after which another try may succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  /** The budget that refused a call. */
+  readonly budgetId?: string;
   /** How to get a key or a token; becomes `WWW-Authenticate`. */
   readonly challenge?: string;
   /** Every fault of a body when there are several; `param` and `message` repeat the first. */

@@ -35,7 +35,13 @@ export function knowledgeErrorCode(storedCode: string | null | undefined): Knowl
 }
 
 /** Why no more vectors of a source are made now. */
-export const vectorErrorCodes = ['LIMIT_REACHED', 'PROVIDER_UNAVAILABLE', 'PROVIDER_REFUSED'] as const;
+export const vectorErrorCodes = [
+  'LIMIT_REACHED',
+  'BUDGET_REACHED',
+  'MODEL_WITHOUT_PRICE',
+  'PROVIDER_UNAVAILABLE',
+  'PROVIDER_REFUSED',
+] as const;
 export type VectorErrorCode = (typeof vectorErrorCodes)[number];
 
 export function vectorErrorCode(storedCode: string | null): VectorErrorCode | null {

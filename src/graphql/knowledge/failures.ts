@@ -41,6 +41,8 @@ export const VectorErrorCodeType = createEnum(
   vectorErrorCodes,
   {
     LIMIT_REACHED: 'The organization has used up its data tokens.',
+    BUDGET_REACHED: 'A budget is used up: they go on when it begins again, or has more room.',
+    MODEL_WITHOUT_PRICE: 'A budget in money does not allow the embedding model, which has no price.',
     PROVIDER_UNAVAILABLE: 'The provider of the embedding model does not answer; it is tried again.',
     PROVIDER_REFUSED: 'The provider of the embedding model refuses.',
   },

@@ -115,7 +115,7 @@ const SourceVectorsType = builder.objectRef<SourceVectors>('SourceVectors').impl
       type: VectorErrorCodeType,
       nullable: true,
       description:
-        'Why no more vectors are made now: `LIMIT_REACHED`, `PROVIDER_UNAVAILABLE`, `PROVIDER_REFUSED`. Null while all is well.',
+        'Why no more vectors are made now: `LIMIT_REACHED`, `BUDGET_REACHED`, `MODEL_WITHOUT_PRICE`, `PROVIDER_UNAVAILABLE`, `PROVIDER_REFUSED`. Null while all is well.',
       resolve: ({ errorCode }) => vectorErrorCode(errorCode),
     }),
     errorMessage: t.exposeString('errorMessage', { nullable: true, description: 'The same for people.' }),

@@ -131,54 +131,68 @@ function limitsOverTwoInstances(): void {
     expect((await call(annAtThree)).status).toBe(429);
   });
 
-  it('a budget in money for three calls admits three of 64 at one time, over three instances', async () => {
-    const admin = await makeFor(one).person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, role: 'ADMIN' });
-    const budget = async (limit: number) => {
-      const input = { subject: 'USER', subjectId: ann.userId, period: 'MONTH', unit: 'MONEY', limit };
-      const { status, body } = await admin.put('/api/v1/admin/budgets', input);
-      expect(status).toBe(200);
-      return body.id as string;
-    };
-    const usedOf = async (id: string) => (await admin.get(`/api/v1/admin/budgets/${id}`)).body.used as number;
-    const call = (who: TestClient) =>
-      who.post('/api/v1/chat/completions', {
-        model: 'openai/test-model',
-        messages: [{ role: 'user', content: 'Hi' }],
-        max_tokens: 16,
+  it.each(['ORGANIZATION', 'GROUP', 'USER', 'KEY', 'AGENT'] as const)(
+    'a budget in money for three calls admits three of 64 at one time, over three instances: of %s',
+    async (subject) => {
+      const make = makeFor(one);
+      const admin = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, role: 'ADMIN' });
+      const agent = await make.agent({ owner: ann, modelId: 'openai/test-model' });
+      const group = await admin.post('/api/v1/groups', { name: 'Team', availability: 'EVERYONE', memberEmails: ann.email });
+      const key = await make.withKey(ann, {});
+      const subjectId = { ORGANIZATION: ann.orgId, GROUP: group.body.id, USER: ann.userId, KEY: key.keyId, AGENT: agent.id }[
+        subject
+      ];
+      const callers = [key, two.client(key.key), three.client(key.key)] as const;
+      const set = async (input: object) => {
+        const { status, body } = await admin.put('/api/v1/admin/budgets', input);
+        expect(status).toBe(200);
+        return body.id as string;
+      };
+      const budget = (limit: number) => set({ subject, subjectId, period: 'MONTH', unit: 'MONEY', limit });
+      const usedOf = async (id: string) => (await admin.get(`/api/v1/admin/budgets/${id}`)).body.used as number;
+      const call = (who: TestClient) =>
+        who.post('/api/v1/chat/completions', {
+          model: subject === 'AGENT' ? agent.id : 'openai/test-model',
+          messages: [{ role: 'user', content: 'Hi' }],
+          max_tokens: 16,
+        });
+      // A token of input costs 0.001, one of output 0.002; an answer is never cut to less than 16 tokens.
+      let [refused, admitted, calls] = [0, 1_000, 0];
+      while (admitted - refused > 1) {
+        const units = Math.floor((refused + admitted) / 2);
+        const id = await budget(calls * 0.02 + units / 1_000);
+        const { status } = await call(key);
+        if (status === 200) [admitted, calls] = [units, calls + 1];
+        else refused = units;
+        await eventually(async () => expect(await usedOf(id)).toBeCloseTo(calls * 0.02, 6));
+      }
+      const asked = upstream.requests.length;
+      const gate = Promise.withResolvers<void>();
+      const usage = { prompt_tokens: admitted - 2 * 16, completion_tokens: 16 };
+      upstream.otherwise({ text: 'Hello', usage, gate: gate.promise });
+      const whole = calls * 0.02 + (3 * admitted) / 1_000;
+      const id = await budget(whole);
+      // Each instance knows the new budget once it knows a wide one that was set behind it.
+      const wide = await set({ subject: 'ORGANIZATION', period: 'DAY', unit: 'TOKENS', limit: 1_000_000 });
+      await eventually(async () => {
+        for (const who of callers) {
+          const { data } = (await who.get('/api/v1/usage/budgets')).body;
+          expect(data.map((row: { id: string }) => row.id)).toContain(wide);
+        }
       });
-    // A token of input costs 0.001, one of output 0.002; an answer is never cut to less than 16 tokens.
-    let [refused, admitted, calls] = [0, 1_000, 0];
-    while (admitted - refused > 1) {
-      const units = Math.floor((refused + admitted) / 2);
-      const id = await budget(calls * 0.02 + units / 1_000);
-      const { status } = await call(ann);
-      if (status === 200) [admitted, calls] = [units, calls + 1];
-      else refused = units;
-      await eventually(async () => expect(await usedOf(id)).toBeCloseTo(calls * 0.02, 6));
-    }
-    const asked = upstream.requests.length;
-    const gate = Promise.withResolvers<void>();
-    const usage = { prompt_tokens: admitted - 2 * 16, completion_tokens: 16 };
-    upstream.otherwise({ text: 'Hello', usage, gate: gate.promise });
-    const whole = calls * 0.02 + (3 * admitted) / 1_000;
-    const id = await budget(whole);
-    // Each instance knows the new budget.
-    await eventually(async () => {
-      for (const who of [ann, annAtTwo, annAtThree])
-        expect((await who.get('/api/v1/usage/budgets')).body.data[0].limit).toBeCloseTo(whole, 6);
-    });
-    const statuses: number[] = [];
-    const all = Array.from({ length: 64 }, async (_, index) => {
-      statuses.push((await call([ann, annAtTwo, annAtThree][index % 3] ?? ann)).status);
-    });
-    await eventually(() => expect(statuses).toHaveLength(61));
-    gate.resolve();
-    await Promise.all(all);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(3);
-    expect(upstream.requests.length - asked).toBe(3);
-    await eventually(async () => expect(await usedOf(id)).toBeCloseTo(whole, 6));
-    expect((await call(annAtThree)).status).toBe(429);
-  });
+      const statuses: number[] = [];
+      const all = Array.from({ length: 64 }, async (_, index) => {
+        statuses.push((await call(callers[index % 3] ?? key)).status);
+      });
+      await eventually(() => expect(statuses).toHaveLength(61));
+      gate.resolve();
+      await Promise.all(all);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(3);
+      expect(upstream.requests.length - asked).toBe(3);
+      await eventually(async () => expect(await usedOf(id)).toBeCloseTo(whole, 6));
+      expect((await call(callers[2])).status).toBe(429);
+    },
+  );
 
   it('a limit set at one is felt at the other within a second', async () => {
     expect((await ask(annAtTwo)).status).toBe(200);

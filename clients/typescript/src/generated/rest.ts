@@ -14638,7 +14638,7 @@ export interface components {
              * @description Passages of documents whose vectors are not complete: they are found by words.
              */
             missingCount: number;
-            /** @description Why no more vectors are made now: `LIMIT_REACHED`, `PROVIDER_UNAVAILABLE`, `PROVIDER_REFUSED`. Null while all is well. */
+            /** @description Why no more vectors are made now: `LIMIT_REACHED`, `BUDGET_REACHED`, `MODEL_WITHOUT_PRICE`, `PROVIDER_UNAVAILABLE`, `PROVIDER_REFUSED`. Null while all is well. */
             errorCode: string | null;
             /** @description The same for people. */
             errorMessage: string | null;

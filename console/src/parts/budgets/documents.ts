@@ -31,6 +31,28 @@ export type BudgetUnit =
   /** Tokens that are sent and received. */
   | 'TOKENS';
 
+/** A budget: one for each subject, period and unit. */
+export type SetBudgetInput = {
+  /** Of a budget in money: whether models without a price may be used, which cost nothing of it. Default: as before; false for a new one. */
+  allowsUnpricedModels?: boolean | null | undefined;
+  /** Most tokens of one period, a whole number, or most money; 0 refuses every call that costs something. */
+  limit: number;
+  /** When it begins again. */
+  period: BudgetPeriod;
+  /** Whose use it bounds. */
+  subject: BudgetSubject;
+  /** The group, person, key or agent. Default of ORGANIZATION: the caller's organization. */
+  subjectId?: string | null | undefined;
+  /** What it counts. */
+  unit: BudgetUnit;
+};
+
+/** A time zone. */
+export type TimeZoneInput = {
+  /** An IANA name such as Europe/Berlin. Of a new organization: UTC. */
+  timeZone: string;
+};
+
 export type BudgetBarFragment = { id: string, subject: BudgetSubject, period: BudgetPeriod, unit: BudgetUnit, limit: number, used: number, left: number, resetsAt: string };
 
 export type OwnBudgetsQueryVariables = Exact<{ [key: string]: never; }>;
@@ -38,4 +60,49 @@ export type OwnBudgetsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type OwnBudgetsQuery = { viewer: { costCurrency: string }, ownBudgets: Array<{ id: string, subject: BudgetSubject, period: BudgetPeriod, unit: BudgetUnit, limit: number, used: number, left: number, resetsAt: string }> };
 
+export type BudgetsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type BudgetsQuery = { viewer: { costCurrency: string, organization: { id: string, timeZone: string } }, budgets: { nodes: Array<{ subjectId: string, allowsUnpricedModels: boolean, id: string, subject: BudgetSubject, period: BudgetPeriod, unit: BudgetUnit, limit: number, used: number, left: number, resetsAt: string, group: { id: string, name: string } | null, user: { id: string, name: string } | null, key: { id: string, name: string } | null, agent: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+
+export type BudgetRowFragment = { subjectId: string, allowsUnpricedModels: boolean, id: string, subject: BudgetSubject, period: BudgetPeriod, unit: BudgetUnit, limit: number, used: number, left: number, resetsAt: string, group: { id: string, name: string } | null, user: { id: string, name: string } | null, key: { id: string, name: string } | null, agent: { id: string, name: string } | null };
+
+export type BudgetSubjectsQueryVariables = Exact<{
+  groups: boolean;
+  keys: boolean;
+  agents: boolean;
+}>;
+
+
+export type BudgetSubjectsQuery = { groups?: { nodes: Array<{ id: string, name: string }> }, apiKeys?: { nodes: Array<{ id: string, name: string }> }, agents?: { nodes: Array<{ id: string, name: string }> } };
+
+export type SetBudgetMutationVariables = Exact<{
+  input: SetBudgetInput;
+}>;
+
+
+export type SetBudgetMutation = { setBudget: { id: string } };
+
+export type DeleteBudgetMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type DeleteBudgetMutation = { deleteBudget: { id: string } };
+
+export type SetTimeZoneMutationVariables = Exact<{
+  input: TimeZoneInput;
+}>;
+
+
+export type SetTimeZoneMutation = { setOrganizationTimeZone: { id: string, timeZone: string } };
+
 export const OwnBudgetsDocument = document<OwnBudgetsQuery, OwnBudgetsQueryVariables>("query OwnBudgets{viewer{costCurrency}ownBudgets{...BudgetBar}} fragment BudgetBar on Budget{id subject period unit limit used left resetsAt}");
+export const BudgetsDocument = document<BudgetsQuery, BudgetsQueryVariables>("query Budgets($first:Int=50$after:String){viewer{costCurrency organization{id timeZone}}budgets(first:$first after:$after){nodes{...BudgetRow}pageInfo{endCursor hasNextPage}}} fragment BudgetRow on Budget{...BudgetBar subjectId allowsUnpricedModels group{id name}user{id name}key{id name}agent{id name}} fragment BudgetBar on Budget{id subject period unit limit used left resetsAt}");
+export const BudgetSubjectsDocument = document<BudgetSubjectsQuery, BudgetSubjectsQueryVariables>("query BudgetSubjects($groups:Boolean!$keys:Boolean!$agents:Boolean!){groups(first:100)@include(if:$groups){nodes{id name}}apiKeys(first:100)@include(if:$keys){nodes{id name}}agents(first:100)@include(if:$agents){nodes{id name}}}");
+export const SetBudgetDocument = document<SetBudgetMutation, SetBudgetMutationVariables>("mutation SetBudget($input:SetBudgetInput!){setBudget(input:$input){id}}");
+export const DeleteBudgetDocument = document<DeleteBudgetMutation, DeleteBudgetMutationVariables>("mutation DeleteBudget($id:ID!){deleteBudget(id:$id){id}}");
+export const SetTimeZoneDocument = document<SetTimeZoneMutation, SetTimeZoneMutationVariables>("mutation SetTimeZone($input:TimeZoneInput!){setOrganizationTimeZone(input:$input){id timeZone}}");

@@ -50,6 +50,7 @@ function useTabs(): readonly { readonly href: string; readonly label: string }[]
     { href: '/administration/audit', label: t('Audit log'), isShown: isReader },
     { href: '/administration/data', label: t('Data'), isShown: isReader },
     { href: '/administration/budgets', label: t('Budgets'), isShown: isReader },
+    { href: '/administration/guard', label: t('Guard'), isShown: isReader },
     { href: '/administration/documents', label: t('Saved documents'), isShown: isReader },
     { href: '/administration/webhooks', label: t('Webhooks'), isShown: isReader },
     { href: '/administration/schedules', label: t('Schedules'), isShown: isReader },

@@ -7,6 +7,7 @@ import { Budgets } from './budgets/Budgets.tsx';
 import { Data } from './data-life/Data.tsx';
 import { GroupPage } from './groups/GroupPage.tsx';
 import { Groups } from './groups/Groups.tsx';
+import { OrganizationGuard } from './guard/OrganizationGuard.tsx';
 import { Invitations } from './members/Invitations.tsx';
 import { Members } from './members/Members.tsx';
 import { PersonPage } from './person/PersonPage.tsx';
@@ -32,6 +33,7 @@ export function Administration() {
       <Route path="/administration/audit">{isReader ? <AuditLog /> : <NotAllowed />}</Route>
       <Route path="/administration/data">{isReader ? <Data /> : <NotAllowed />}</Route>
       <Route path="/administration/budgets">{isReader ? <Budgets /> : <NotAllowed />}</Route>
+      <Route path="/administration/guard">{isReader ? <OrganizationGuard /> : <NotAllowed />}</Route>
       <Route path="/administration/documents">{isReader ? <SavedDocuments /> : <NotAllowed />}</Route>
       <Route path="/administration/webhooks">{isReader ? <Webhooks /> : <NotAllowed />}</Route>
       <Route>

@@ -958,8 +958,12 @@ export type UserLocationInput = {
 
 /** Why no more vectors of a source are made now. */
 export type VectorErrorCode =
+  /** A budget is used up: they go on when it begins again, or has more room. */
+  | 'BUDGET_REACHED'
   /** The organization has used up its data tokens. */
   | 'LIMIT_REACHED'
+  /** A budget in money does not allow the embedding model, which has no price. */
+  | 'MODEL_WITHOUT_PRICE'
   /** The provider of the embedding model refuses. */
   | 'PROVIDER_REFUSED'
   /** The provider of the embedding model does not answer; it is tried again. */

@@ -1,3 +1,5 @@
+import type { DomainError } from '../../../entities/ground/errors.ts';
+import type { VectorErrorCode } from '../../../entities/knowledge/failure.ts';
 import type { EmbeddingStore } from '../../../storage/knowledge/embeddings/embeddings.ts';
 import type { ChunkVector, PendingChunk, PendingSource } from '../../../storage/knowledge/embeddings/pending.ts';
 import { dimensionsMax, type EmbeddingSpace } from '../../../storage/knowledge/embeddings/spaces.ts';
@@ -155,13 +157,18 @@ async function ask(
   return (await embed(charge, { model, request, inputTokens }, either)).vectors.map(normalised);
 }
 
+function toErrorCode({ code, detail }: DomainError): VectorErrorCode {
+  if (code === 'FORBIDDEN') return 'MODEL_WITHOUT_PRICE';
+  return detail.budgetId === undefined ? 'LIMIT_REACHED' : 'BUDGET_REACHED';
+}
+
 async function noteFailure(
   { store }: EmbedContext,
   { id }: PendingSource,
   error: unknown,
 ): Promise<{ readonly retryAfterMs: number } | undefined> {
   if (isQuota(error)) {
-    await store.fail(id, { errorCode: 'LIMIT_REACHED', errorMessage: error.message, retryAfterMs: null });
+    await store.fail(id, { errorCode: toErrorCode(error), errorMessage: error.message, retryAfterMs: null });
     return undefined;
   }
   const isTimeout = error instanceof DOMException;

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useMutate, usePage } from '../../../graphql/hooks.ts';
+import { type BudgetRowFragment, BudgetSubjectsDocument, SetBudgetDocument } from '../../../parts/budgets/documents.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
@@ -8,7 +9,6 @@ import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Checkbox, Field, Select, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { PersonChoice } from '../person/PersonChoice.tsx';
-import { type BudgetRowFragment, BudgetSubjectsDocument, SetBudgetDocument } from './documents.ts';
 import { subjectKinds, subjectWords } from './words.ts';
 
 type Subject = BudgetRowFragment['subject'];

@@ -3,6 +3,13 @@ import { useState } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
 import { BudgetBar } from '../../../parts/budgets/BudgetBar.tsx';
+import budgetStyles from '../../../parts/budgets/budgets.module.css';
+import {
+  type BudgetRowFragment,
+  BudgetsDocument,
+  DeleteBudgetDocument,
+  SetTimeZoneDocument,
+} from '../../../parts/budgets/documents.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
@@ -16,7 +23,6 @@ import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Card, Section } from '../../../ui/page.tsx';
 import { BudgetForm } from './BudgetForm.tsx';
-import { type BudgetRowFragment, BudgetsDocument, DeleteBudgetDocument, SetTimeZoneDocument } from './documents.ts';
 import { subjectWords } from './words.ts';
 
 /** What the organization, and groups, people, keys and agents of it, may use in a day or a month. */
@@ -98,7 +104,7 @@ function BudgetCard({
     <Card>
       <BudgetBar name={name} budget={budget} currency={currency} />
       {may('ADMIN_WRITE') ? (
-        <div className={styles.inline}>
+        <div className={budgetStyles.acts}>
           <Button onClick={onChange}>{t('Change')}</Button>
           <Button onClick={() => void onDelete()} isBusy={remove.isBusy}>
             {t('Delete')}
@@ -154,9 +160,11 @@ function TimeZone({ current, onChanged }: { readonly current: string; readonly o
           )}
         </Field>
         {may('ADMIN_WRITE') ? (
-          <Button type="submit" isBusy={isBusy} disabled={timeZone.trim() === current || timeZone.trim() === ''}>
-            {t('Save')}
-          </Button>
+          <div>
+            <Button type="submit" isBusy={isBusy} disabled={timeZone.trim() === current || timeZone.trim() === ''}>
+              {t('Save')}
+            </Button>
+          </div>
         ) : null}
       </form>
     </Section>

@@ -1,5 +1,5 @@
+import type { BudgetRowFragment } from '../../../parts/budgets/documents.ts';
 import type { Text } from '../../../text/text.ts';
-import type { BudgetRowFragment } from './documents.ts';
 
 type Subject = BudgetRowFragment['subject'];
 

@@ -23,6 +23,7 @@ const names = [
   'flows',
   'inputs',
   'secrets',
+  'guard',
   'sharing',
   'versions',
   'evaluation',

@@ -8,6 +8,7 @@ import { Flows } from './flows/Flows.tsx';
 import { Inputs } from './inputs/Inputs.tsx';
 import { Knowledge } from './knowledge/Knowledge.tsx';
 import { Profile } from './profile/Profile.tsx';
+import { AgentGuard } from './secrets/AgentGuard.tsx';
 import { Secrets } from './secrets/Secrets.tsx';
 import type { EditorAgent, SectionName, SectionProps } from './section.ts';
 import { Sharing } from './sharing/Sharing.tsx';
@@ -51,6 +52,7 @@ export function sectionsFor(t: Text['t'], agent: EditorAgent, session: Session):
       component: Secrets,
       isHidden: agent.secrets === null,
     },
+    { name: 'guard', label: t('Guard'), component: AgentGuard, isHidden: !agent.canEdit },
     { name: 'sharing', label: t('Sharing'), component: Sharing, isHidden: !agent.canEdit },
     { name: 'versions', label: t('Versions'), component: Versions, isHidden: !agent.canEdit },
     {
