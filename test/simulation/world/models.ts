@@ -30,6 +30,7 @@ export class SimulatedModels implements ModelRouter {
   }
 
   list = async () => [];
+  problems = () => [];
   find = () => undefined;
   isConfigured = () => true;
   priceOf = () => ({ inputPerMillionTokens: 1, outputPerMillionTokens: 2 });
