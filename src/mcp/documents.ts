@@ -24,6 +24,8 @@ interface DocumentReply {
 export interface SavedDocuments {
   /** Those that a key may run. */
   list(caller: Caller): Promise<readonly ListedDocument[]>;
+  /** Whether there is such a document, also one that the key may not run. */
+  has(caller: Caller, name: string): Promise<boolean>;
   /** @throws DomainError when nothing of it succeeded. */
   run(call: {
     readonly caller: Caller;
@@ -36,6 +38,7 @@ export interface SavedDocuments {
 /** The same for one request. */
 export interface DocumentsOfCall {
   list(): Promise<readonly ListedDocument[]>;
+  has(name: string): Promise<boolean>;
   run(name: string, variables: ToolArguments): Promise<DocumentReply>;
 }
 

@@ -192,6 +192,7 @@ class Endpoint {
       id: requestId,
       documents: {
         list: () => documents.list(caller),
+        has: (name) => documents.has(caller, name),
         run: (name, variables) => documents.run({ caller, res, name, variables }),
       },
       only: typeof agentId === 'string' ? agentId : undefined,

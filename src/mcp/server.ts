@@ -126,7 +126,7 @@ class McpMethods {
 
   async callTool(name: string, args: ToolArguments, mcpReq: ServerContext['mcpReq']): Promise<CallToolResult> {
     const context = this.#context;
-    if ((await this.#documents()).some((document) => document.name === name))
+    if (this.#call.only === undefined && (await this.#call.documents.has(name)))
       return asResult(context, async () => documentResult(await this.#call.documents.run(name, args)));
     requireOperation(context, 'Query.agents');
     requireOperation(context, name === searchTool ? 'Query.searchKnowledge' : 'Mutation.sendMessage');

@@ -125,8 +125,10 @@ export function createApp(deps: Deps, { schema, routes }: Apis, { writeLines, si
   const consolePage = new ConsolePage({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS });
   const handlers = [
     routeGraphql(graphql.handle),
-    createContentLinks(deps, metrics),
-    createSavedDocumentCalls({ deps, metrics, admissions, run: (call) => graphql.documents.run(call) }),
+    besideRoutes(
+      createContentLinks(deps, metrics),
+      createSavedDocumentCalls({ deps, metrics, admissions, run: (call) => graphql.documents.run(call) }),
+    ),
     ...rest,
     mcp.handle,
     createA2aEndpoint({ deps, metrics, admissions, streams }),
@@ -176,6 +178,11 @@ function routeGraphql(handle: RequestHandler): RequestHandler {
     .get(['/graphql', '/graphql/'], createGraphiqlPage())
     .all(['/graphql', '/graphql/', '/graphql/stream'], handle);
   return (req, res, next) => (req.url.startsWith('/graphql') ? router(req, res, next) : next());
+}
+
+/** What answers at paths of routes, by its methods: links are read, and documents are run. One handler, because every request of REST passes it. */
+function besideRoutes(reads: RequestHandler, posts: RequestHandler): RequestHandler {
+  return (req, res, next) => (req.method === 'POST' ? posts(req, res, next) : reads(req, res, next));
 }
 
 function connectSteps(deps: Deps): ConnectSteps {

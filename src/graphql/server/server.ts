@@ -166,7 +166,8 @@ function useKey(
       const { req, res, isStreamPath } = call;
       call.caller = await authenticateBrowser(req, keyCheck, sessionCheck);
       countRequest(deps, call.caller, res, res.locals.startedMs);
-      await trusted.admit(call, call.caller);
+      const admission = trusted.admit(call, call.caller);
+      if (admission !== undefined) await admission;
       const headers: Record<string, string> = { ...(req.headers as Record<string, string>) };
       if (isStreamPath) {
         call.measureAs('connection');

@@ -30,8 +30,8 @@ export interface DocumentRequest {
 const path = '/api/v1/documents/:name';
 
 /**
- * `POST /api/v1/documents/{name}`: runs a document that the organization of the key has saved, with the members of the body as its variables. Answers
- * `data`, and `errors` where members that may be null failed. Other methods go on to the routes.
+ * Takes POST only. `POST /api/v1/documents/{name}` runs a document that the organization of the key has saved, with the members of the body as its variables. Answers
+ * `data`, and `errors` where members that may be null failed.
  */
 export function createSavedDocumentCalls({ deps, metrics, admissions, run }: SavedDocumentParts): RequestHandler {
   const keys = createKeyCheck(deps, admissions.failedKeys);

@@ -98,6 +98,20 @@ async function a2a(who: Person, agentId: string, method: string, params: object)
   return error === undefined ? '' : String(error.data[0].reason).toLowerCase();
 }
 
+/** By a document that the organization has saved: on its route, and as a tool. */
+async function savedRoute({ boss }: World, who: Person, document: string, variables: object = {}): Promise<string> {
+  await boss.put('/api/v1/documents', { name: 'saved', description: 'Saved.', document });
+  return rest(who, 'POST', '/api/v1/documents/saved', variables);
+}
+async function savedTool({ boss }: World, who: Person, document: string, args: Record<string, unknown> = {}): Promise<string> {
+  await boss.put('/api/v1/documents', { name: 'saved', description: 'Saved.', document });
+  const said = await mcp(who, (client) => client.callTool({ name: 'saved', arguments: args }));
+  return said.includes('(insufficient_scope)') ? 'insufficient_scope' : said;
+}
+const reading = 'query ($id: ID!) { agent(id: $id) { instructions } }';
+const beginning = 'mutation ($id: ID!) { createChat(agentId: $id, input: {}) { id } }';
+const running = `mutation { createCompletion(input: { model: "${model}", messages: [{ user: { text: "Hi" } }] }) { id } }`;
+
 const acts: Readonly<Record<string, Act>> = {
   'reads the inside of an agent of somebody else': {
     scope: 'AGENTS:READ',
@@ -107,6 +121,8 @@ const acts: Readonly<Record<string, Act>> = {
       GraphQL: ({ agentId }, who) => graphql(who, `{ agent(id: "${agentId}") { instructions } }`),
       MCP: ({ agentId }, who) => mcp(who, (client) => client.readResource({ uri: `parley://agents/${agentId}` })),
       A2A: ({ agentId }, who) => a2a(who, agentId, 'GetExtendedAgentCard', {}),
+      'a saved document': (world, who) => savedRoute(world, who, reading, { id: world.agentId }),
+      'the tool of a saved document': (world, who) => savedTool(world, who, reading, { id: world.agentId }),
     },
   },
   'searches knowledge of somebody else': {
@@ -130,6 +146,8 @@ const acts: Readonly<Record<string, Act>> = {
       REST: ({ agentId }, who) => rest(who, 'POST', `/api/v1/ais/${agentId}/chats`, {}),
       GraphQL: ({ agentId }, who) => graphql(who, `mutation { createChat(agentId: "${agentId}", input: {}) { id } }`),
       MCP: (_world, who) => mcp(who, (client) => client.callTool({ name: 'ask_private_desk', arguments: { question: 'Hi' } })),
+      'a saved document': (world, who) => savedRoute(world, who, beginning, { id: world.agentId }),
+      'the tool of a saved document': (world, who) => savedTool(world, who, beginning, { id: world.agentId }),
     },
   },
   'runs a model': {
@@ -149,6 +167,8 @@ const acts: Readonly<Record<string, Act>> = {
         a2a(who, agentId, 'SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Hi' }] } }),
       GraphQL: (_world, who) =>
         graphql(who, `mutation { createCompletion(input: { model: "${model}", messages: [{ user: { text: "Hi" } }] }) { id } }`),
+      'a saved document': (world, who) => savedRoute(world, who, running),
+      'the tool of a saved document': (world, who) => savedTool(world, who, running),
       WebSocket: (_world, who) => socket(who, { model, input: 'Hi', store: false }),
       MCP: (_world, who) => mcp(who, (client) => client.callTool({ name: 'ask_private_desk', arguments: { question: 'Hi' } })),
     },

@@ -2,10 +2,12 @@ import type { Response } from 'express';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import type { Deps } from '../../../domain/deps.ts';
 import { requireScope } from '../../../domain/ground/access/policy.ts';
+import { requireOperation } from '../../../domain/ground/audit/operation.ts';
 import { DomainError, type ErrorCode, errorCodes, type Fault } from '../../../entities/ground/errors.ts';
+import { kindOfId } from '../../../entities/ground/ids.ts';
 import type { SavedDocument } from '../../../entities/operations/saved-document.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import { findRequestId } from '../../../http/context.ts';
+import { CallContext, findRequestId } from '../../../http/context.ts';
 import { unwrapError } from '../../../http/errors.ts';
 import { collectFields, collectFragments } from '../../../lib/selections.ts';
 import type { GraphFault } from '../../ground/errors/input-faults.ts';
@@ -71,8 +73,13 @@ export class DocumentRunner {
     });
   }
 
+  /** Whether the organization of the caller has saved such a document, whatever the scopes of the key. */
+  async has(caller: Caller, name: string): Promise<boolean> {
+    return (await this.#find(caller)).has(name);
+  }
+
   /**
-   * @throws DomainError NOT_FOUND; CONFLICT for a document that no longer fits the schema; INVALID_VALUE for variables; and what the document failed with,
+   * @throws DomainError NOT_FOUND; INSUFFICIENT_SCOPE for a key without the scope of one of its root fields, with an entry of the audit log; CONFLICT for a document that no longer fits the schema; INVALID_VALUE for variables; and what the document failed with,
    *   when nothing of it succeeded.
    */
   async run({ caller, res, name, variables }: DocumentCall): Promise<DocumentResult> {
@@ -81,6 +88,8 @@ export class DocumentRunner {
     if (saved === undefined) throw new DomainError('NOT_FOUND', `There is no saved document ${name.slice(0, 100)}`);
     const compiled = this.#compile(saved);
     if (typeof compiled === 'string') throw new DomainError('CONFLICT', `The document ${name} ${compiled}; save it again`);
+    const context = new CallContext(this.#deps, caller, [], findRequestId(res.req), res);
+    for (const operation of compiled.operations) requireOperation(context, operation, idsIn(variables));
     this.#requireVariables(compiled, variables);
     const call = new Call(res.req, res, false, { requestId: findRequestId(res.req), logger: this.#deps.logger }, undefined);
     call.caller = caller;
@@ -130,6 +139,11 @@ export class DocumentRunner {
       throw asDomainError(error);
     }
   }
+}
+
+/** For the entry of a refusal. */
+function idsIn(variables: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.values(variables).filter((value) => typeof value === 'string' && kindOfId(value) !== undefined) as string[];
 }
 
 function toCompiled(schema: GraphQLSchema, { name, description }: SavedDocument, checked: CheckedDocument): Compiled {

@@ -28,9 +28,9 @@ export class TrustedDocuments {
   }
 
   /** Looks up what the check of the document needs. Costs nothing for callers who may run any document. */
-  async admit(call: Call, caller: Caller): Promise<void> {
-    if (this.#rule !== 'only' && !(this.#rule === 'sessions' && isSession(caller))) return;
-    call.savedDocuments = await this.#saved(caller.orgId);
+  admit(call: Call, caller: Caller): Promise<void> | undefined {
+    if (this.#rule !== 'only' && !(this.#rule === 'sessions' && isSession(caller))) return undefined;
+    return this.#admitTrusted(call, caller);
   }
 
   /** @throws GraphQLError for a document that its caller may not run. */
@@ -41,6 +41,10 @@ export class TrustedDocuments {
     const message =
       'Only documents of the console, and those that the organization has saved, may be run here (TRUSTED_DOCUMENTS). If this is a page of the console, load it again';
     throw documentError('UNTRUSTED_DOCUMENT', message);
+  }
+
+  async #admitTrusted(call: Call, { orgId }: Caller): Promise<void> {
+    call.savedDocuments = await this.#saved(orgId);
   }
 
   /** @returns the text; undefined for a hash that names none. */
@@ -54,6 +58,8 @@ export class TrustedDocuments {
    * @throws GraphQLError as the plugin does for other requests.
    */
   async withText(body: Uint8Array<ArrayBuffer>, caller: Caller): Promise<Uint8Array<ArrayBuffer>> {
+    // Nearly all requests have their text, and are parsed by graphql-sse alone.
+    if (!Buffer.from(body.buffer, body.byteOffset, body.length).includes('sha256Hash')) return body;
     const params = parsed(body);
     const hash = hashIn(params);
     if (params === undefined || hash === undefined) return body;
