@@ -7,7 +7,7 @@ import { withService } from '../../support/service.ts';
 
 /** A person connects an MCP server that wants a sign-in, at an authorization server that agrees to everything. */
 const guarded = await startGuardedMcp();
-const { service, make } = await withService('model');
+const { service, make, upstream } = await withService('model');
 let ann: Person;
 
 beforeAll(async () => {
@@ -48,6 +48,22 @@ describe.skipIf(!hasBrowser())('an MCP server that wants a sign-in, in the conso
     await row.getByRole('button', { name: 'Sign in' }).click();
     await popup.getByRole('button', { name: 'Connect Team notes' }).click();
     await row.getByText('Works').waitFor();
+  });
+
+  it('is told of in the chat whose agent could not use it', async () => {
+    const bob = await make.person({ name: 'Bob Example' });
+    const agent = await make.agent({ owner: bob, name: 'Clerk', modelId: 'openai/test-model' });
+    await bob.post('/api/v1/connections/mcp-servers', { name: 'Notes', url: guarded.url });
+    await bob.post(`/api/v1/ais/${agent.id}/tools`, { name: 'notes', type: 'MCP_SERVER', data: { server: 'Notes' } });
+    upstream.next({ text: 'I cannot see the notes.' });
+    const { page } = await openConsole(service, bob, `/?agent=${agent.id}`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('What is in my notes?');
+    await page.keyboard.press('Enter');
+    await page.getByText('An MCP server wants you to sign in').waitFor();
+    await keepConsolePicture(page, 'mcp-sign-in-chat');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Your connections' }).click();
+    await page.getByRole('row', { name: /Notes/ }).getByRole('button', { name: 'Sign in' }).waitFor();
   });
 
   it('that cannot be signed in to says why, where it was asked for', async () => {

@@ -12,7 +12,7 @@ import { AnswerBar } from './AnswerBar.tsx';
 import { Calls } from './Calls.tsx';
 import { Files } from './Files.tsx';
 import { Outcome } from './Outcome.tsx';
-import { RunProblem } from './RunProblem.tsx';
+import { MissingTools, RunProblem } from './RunProblem.tsx';
 import type { Row } from './rows.ts';
 import styles from './transcript.module.css';
 
@@ -80,6 +80,7 @@ export const Answer = memo(function Answer({
         )}
         {isLive ? null : messages.map(({ id, parts }) => <Files key={id} parts={parts} />)}
         <RunProblem store={store} view={view} />
+        <MissingTools view={view} />
         {isLive || last === undefined ? null : (
           <>
             <Calls messages={messages} isLast={isLast} />

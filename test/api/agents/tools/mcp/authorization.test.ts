@@ -182,6 +182,59 @@ describe('a person who signs in to an MCP server', () => {
   });
 });
 
+describe('an agent with such a server', () => {
+  const ask = (agentId: string, who: Person) => {
+    upstream.reset();
+    upstream.next(call('echo', { text: 'seven' }), { text: 'Done.' });
+    return who.post('/api/v1/chat/completions', { model: agentId, messages: [{ role: 'user', content: 'Go' }] });
+  };
+  const calls = () => guarded.upstream.calls.length;
+
+  it('uses the tokens of the person who asks, once that person has granted the connection', async () => {
+    const organization = await make.organization();
+    ann = await make.person({ organization });
+    const bob = await make.person({ organization });
+    const agent = await make.agent({ owner: ann, modelId: model, visibility: 'ORGANIZATION' });
+    const { status } = await ann.post(`/api/v1/ais/${agent.id}/tools`, {
+      name: 'Notes',
+      type: 'MCP_SERVER',
+      data: { server: 'Notes' },
+    });
+    expect(status).toBeLessThan(300);
+    // The owner's connection is used without a sign-in of the person who asks, who is told nothing of its place.
+    const ofOwner = await storeServer(ann);
+    const told = JSON.stringify((await ask(agent.id, bob)).body.warnings);
+    expect(told).toContain('mcp_unavailable');
+    expect(told).not.toContain('/account/connections');
+    expect(JSON.stringify((await ask(agent.id, ann)).body.warnings)).toContain('/account/connections');
+    await signIn(ofOwner);
+    await ask(agent.id, bob);
+    expect(calls()).toBe(1);
+
+    const own = await storeServer(bob);
+    expect((await bob.put(`/api/v1/ais/${agent.id}/grants`, { connections: [own] })).status).toBe(200);
+    expect(JSON.stringify((await ask(agent.id, bob)).body.warnings)).toContain('/account/connections');
+    await signIn(own, {}, bob);
+    await ask(agent.id, bob);
+    expect(calls()).toBe(2);
+    const { accessToken } = (await openSecrets(service.deps.storage, { id: own, orgId: bob.orgId })) ?? {};
+    expect(guarded.upstream.requests.at(-1)?.headers.authorization).toBe(`Bearer ${accessToken}`);
+  });
+});
+
+describe('a server that a request names by its address', () => {
+  it('says that it needs a connection', async () => {
+    upstream.reset();
+    upstream.next({ text: 'Done.' });
+    const { body } = await ann.post('/api/v1/chat/completions', {
+      model,
+      messages: [{ role: 'user', content: 'Go' }],
+      tools: [{ type: 'mcp', server_label: 's', server_url: guarded.url, require_approval: 'never' }],
+    });
+    expect(JSON.stringify(body.warnings)).toContain('store it as a connection');
+  });
+});
+
 describe('what is not stored', () => {
   it.each([
     ['another resource', () => (guarded.resource = { resource: 'https://other.example/mcp' }), 'another resource'],
