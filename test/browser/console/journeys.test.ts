@@ -54,6 +54,7 @@ const dialogs: readonly (readonly [address: string, button: string])[] = [
   ['/account/connections', 'Connect'],
   ['/account/memories', 'Add a memory'],
   ['/account/schedules', 'New schedule'],
+  ['/administration/documents', 'New document'],
   ['/administration/webhooks', 'New webhook'],
   ['/agents', 'New agent'],
   ['/knowledge', 'Add knowledge'],
