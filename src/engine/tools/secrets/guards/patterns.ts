@@ -238,7 +238,7 @@ const apiKeyPattern: Pattern = {
   // Only where the form of one begins: languages without spaces, and long words, have no other place at which a stream could go on.
   open(text) {
     for (let start = backOver(text, isKeyPart, apiKeyMax); start < text.length; start += 1) {
-      if (start > 0 && isWordPart(text.charCodeAt(start - 1))) continue;
+      if (!apiKeyFirsts.includes(text.charAt(start)) || (start > 0 && isWordPart(text.charCodeAt(start - 1)))) continue;
       const head = text.slice(start, start + apiKeyBeginMax);
       if (apiKeyBegins.some((begin) => head.startsWith(begin) || begin.startsWith(head))) return start;
     }
@@ -254,6 +254,8 @@ const apiKeyBegins = (
   'eyJ'
 ).split(' ');
 const apiKeyBeginMax = 11;
+/** Their first characters. */
+const apiKeyFirsts = [...new Set(apiKeyBegins.map((begin) => begin.charAt(0)))].join('');
 
 function isWordPart(code: number): boolean {
   return code === 95 || (code < 128 && isAlphanumeric(code));
