@@ -168,7 +168,9 @@ async function noteFailure(
   error: unknown,
 ): Promise<{ readonly retryAfterMs: number } | undefined> {
   if (isQuota(error)) {
-    await store.fail(id, { errorCode: toErrorCode(error), errorMessage: error.message, retryAfterMs: null });
+    const errorCode = toErrorCode(error);
+    const errorMessage = errorCode === 'BUDGET_REACHED' ? `${error.message}. Vectors are made again once it has room` : error.message;
+    await store.fail(id, { errorCode, errorMessage, retryAfterMs: null });
     return undefined;
   }
   const isTimeout = error instanceof DOMException;

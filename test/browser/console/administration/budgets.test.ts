@@ -1,12 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { startMeaningServer } from '../../../support/knowledge/embedding-server.ts';
+import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { pricedModelSettings, pricedUsage } from '../../../support/runs/priced-model.ts';
 import { withService } from '../../../support/service.ts';
 
-const { service, make, upstream } = await withService('model', { env: await pricedModelSettings() });
+const meaning = await startMeaningServer();
+const { service, make, upstream } = await withService('model', {
+  env: { ...(await pricedModelSettings()), OPENAI_BASE_URL: meaning.url, EMBEDDING_MODEL: 'openai/first' },
+});
+const hasVectors = service.deps.storage.knowledge.embeddings !== undefined;
 let ann: Person;
 let bob: Person;
 
@@ -14,6 +20,8 @@ beforeAll(async () => {
   ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
   bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
 });
+
+afterAll(() => meaning.close());
 
 /** An answer that costs $0.0012. */
 async function ask(who: Person): Promise<number> {
@@ -93,5 +101,29 @@ describe.skipIf(!hasBrowser())('budgets in the console', () => {
     expect(await accessibilityFaults(account)).toEqual([]);
     const { page: member } = await openConsole(service, bob, '/administration/budgets');
     await member.getByText('Only administrators see this').waitFor();
+  });
+
+  it.runIf(hasVectors)('say on the page of a source why its vectors wait, and when they go on', async () => {
+    const owner = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
+    const input = { subject: 'USER', subjectId: owner.userId, period: 'DAY', unit: 'TOKENS', limit: 0 };
+    const { body: budget } = await ann.put('/api/v1/admin/budgets', input);
+    const agent = await make.agent({ owner });
+    const { body: source } = await addFile(owner, agent.id, 'note.txt', 'The airship of the director.');
+    await indexed(owner, source.id);
+    const vectors = async () => (await owner.get(`/api/v1/data-sources/${source.id}`)).body.vectors;
+    await eventually(async () => expect((await vectors()).errorCode).toBe('BUDGET_REACHED'));
+    const { page } = await openConsole(service, owner, `/knowledge/${source.id}`);
+    await page.getByText(`The budget ${budget.id} of the person ${owner.userId}`).waitFor();
+    await page.getByText(/it begins again at .* Vectors are made again once it has room/).waitFor();
+    await keepConsolePicture(page, 'budgets-source');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const { page: german } = await openConsole(service, owner, `/knowledge/${source.id}`, { locale: 'de-DE', width: 390 });
+    await german.getByText(/Ein Budget ist aufgebraucht\. Es geht von selbst weiter/).waitFor();
+    expect(await overflowWidth(german)).toBe(0);
+    await ann.put('/api/v1/admin/budgets', { ...input, limit: 100_000 });
+    await eventually(async () => expect(await vectors()).toMatchObject({ missingCount: 0, errorCode: null }));
+    await page.reload();
+    await page.getByText('Words and meaning').waitFor();
+    expect(await page.getByText(/it begins again at/).count()).toBe(0);
   });
 });
