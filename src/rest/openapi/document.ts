@@ -72,6 +72,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'Agent user inputs': 'Values that an agent asks its users for, and what the caller gave.',
   'Agent skills': 'Instructions that an agent reads when it needs them.',
   'Agent flows': 'Fixed steps that answer in place of the plain loop, in versions.',
+  Guards: 'What is masked before a model gets it, for the organization and for AIs.',
   'Agent secrets': 'Values for the tools of an agent: written, listed by name, never read back.',
   'Chat files': 'Files of one conversation, sent by people or made by tools.',
   Uploads: 'Large files in parts, in the common format.',

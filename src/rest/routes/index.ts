@@ -2,6 +2,7 @@ import type { DeclaredRoute } from '../route.ts';
 import { agentRoutes } from './agents/agents.ts';
 import { agentCatalogRoutes } from './agents/catalog.ts';
 import { grantRoutes } from './agents/grants.ts';
+import { guardRoutes } from './agents/guards.ts';
 import { agentPartRoutes } from './agents/parts.ts';
 import { agUiRoutes } from './conversations/ag-ui.ts';
 import { chatBinRoutes } from './conversations/chats/bin.ts';
@@ -78,6 +79,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...webhookRoutes,
   ...connectionRoutes,
   ...grantRoutes,
+  ...guardRoutes,
   ...memoryRoutes,
   ...projectRoutes,
   ...promptRoutes,

@@ -3789,6 +3789,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/guard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the guard of the organization
+         * @description What is masked in all runs of the organization.
+         */
+        get: operations["getOrganizationGuard"];
+        /**
+         * Set the guard of the organization
+         * @description It replaces what stood before: absent members mask nothing. It holds for runs that begin. For administrators.
+         */
+        put: operations["setOrganizationGuard"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/guard/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what was masked
+         * @description How many values the runs of the organization have masked, by kind; a value counts once for each run.
+         */
+        get: operations["listGuardCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ais/{aiId}/guard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the guard of an AI
+         * @description What is masked in its runs, besides what its organization masks. For who may edit it.
+         */
+        get: operations["getAgentGuard"];
+        /**
+         * Set the guard of an AI
+         * @description It replaces what stood before: absent members mask nothing. It holds for runs that begin. For who may edit it.
+         */
+        put: operations["setAgentGuard"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/memories": {
         parameters: {
             query?: never;
@@ -9545,6 +9613,74 @@ export interface components {
             /** @description Its members, oldest first; at most 1,000. */
             users: components["schemas"]["GroupMember"][];
         };
+        /** @description What is masked in runs: models get `[EMAIL_1]` in place of a value. Nothing where all lists are empty and there is no model. */
+        Guard: {
+            /** @description The agent; null: the whole organization. */
+            agentId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last set; 1970 where it never was.
+             */
+            updatedAt: string;
+            /** @description What is masked by patterns of the service. */
+            kinds: components["schemas"]["GuardKind"][];
+            /** @description Further patterns; at most 20. */
+            patterns: components["schemas"]["GuardPattern"][];
+            /** @description Whether answers and calls of tools have the values. If not, nothing that leaves a run has them. */
+            putsBack: boolean;
+            /** @description A model that finds names and addresses; null: none. */
+            modelId: string | null;
+        };
+        /** @description How many values were masked. A value counts once for each run. */
+        GuardCount: {
+            /** @description What they are. */
+            kind: components["schemas"]["MaskedKind"];
+            /**
+             * Format: int32
+             * @description How many.
+             */
+            count: number;
+        };
+        /** @description What is masked. It replaces what stood before: absent members mask nothing. */
+        GuardInput: {
+            /** @description What is masked by patterns of the service. */
+            kinds?: components["schemas"]["GuardKind"][] | null;
+            /** @description A model that finds names and addresses in what users say. Default: none. */
+            modelId?: string | null;
+            /** @description Further patterns; at most 20. */
+            patterns?: components["schemas"]["GuardPatternInput"][] | null;
+            /** @description Whether answers and calls of tools have the values. Default: true. */
+            putsBack?: boolean | null;
+        };
+        /**
+         * @description What the patterns of a guard find.
+         * @enum {string}
+         */
+        GuardKind: "API_KEY" | "CARD" | "EMAIL" | "IBAN" | "IP_ADDRESS" | "PHONE" | "PRIVATE_KEY";
+        /** @description A pattern of a guard. */
+        GuardPattern: {
+            /** @description What stands in place of a value, before its number. */
+            name: string;
+            /** @description A regular expression of RE2. */
+            pattern: string;
+            /**
+             * Format: int32
+             * @description Most characters that it finds. A stream holds back little more.
+             */
+            lengthMax: number;
+        };
+        /** @description A pattern of a guard. */
+        GuardPatternInput: {
+            /**
+             * Format: int32
+             * @description Most characters that it finds, from 1 to 1000. Default: 100.
+             */
+            lengthMax?: number | null;
+            /** @description Capital letters, digits and `_`, at most 40: `[ORDER_1]` stands in the text for `ORDER`. */
+            name: string;
+            /** @description A regular expression of RE2; at most 500 characters. */
+            pattern: string;
+        };
         /**
          * @description What vouches for an identity.
          * @enum {string}
@@ -10226,6 +10362,11 @@ export interface components {
             /** @description Why it cannot be run any more, where the schema has changed since it was saved; null: it can. */
             fault: string | null;
         };
+        /**
+         * @description What a value is that was masked.
+         * @enum {string}
+         */
+        MaskedKind: "API_KEY" | "CARD" | "CUSTOM" | "EMAIL" | "IBAN" | "IP_ADDRESS" | "PERSONAL" | "PHONE" | "PRIVATE_KEY";
         /** @description A word that a passage was found by. */
         MatchedWord: {
             /** @description As it was asked, or its stem. */
@@ -28830,6 +28971,231 @@ export interface operations {
             404: components["responses"]["Error404"];
             409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getOrganizationGuard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Guard"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    setOrganizationGuard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kinds": [
+                 *         "EMAIL",
+                 *         "PHONE"
+                 *       ],
+                 *       "patterns": [
+                 *         {
+                 *           "name": "ORDER",
+                 *           "pattern": "A-[0-9]{5}",
+                 *           "lengthMax": 7
+                 *         }
+                 *       ],
+                 *       "putsBack": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["GuardInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Guard"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listGuardCounts: {
+        parameters: {
+            query: {
+                /** @description The first day, in UTC. */
+                since: string;
+                /** @description The last day, in UTC; at most 400 days later. */
+                until: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["GuardCount"][];
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getAgentGuard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                aiId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Guard"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    setAgentGuard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                aiId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kinds": [
+                 *         "EMAIL",
+                 *         "PHONE"
+                 *       ],
+                 *       "patterns": [
+                 *         {
+                 *           "name": "ORDER",
+                 *           "pattern": "A-[0-9]{5}",
+                 *           "lengthMax": 7
+                 *         }
+                 *       ],
+                 *       "putsBack": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["GuardInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Guard"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
             "5XX": components["responses"]["Error5XX"];
         };
     };
