@@ -4,6 +4,7 @@ import { type ApiRequest, type ApiServer, startApiServer } from '../../support/e
 import { type Cluster, clusterLeaseMs, type Instance, startCluster } from '../../support/processes/cluster.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { testServerUrl } from '../../support/storage/databases.ts';
+import { heldAnswer } from '../../support/upstream.ts';
 
 if (testServerUrl === undefined) {
   console.info('Tasks over several instances are tested on a server only: set TEST_DATABASE_URL.');
@@ -74,6 +75,27 @@ function tasksOfKilledInstances(): void {
     const next = await begin(b.client());
     await eventually(() => expect(hook.requests).toHaveLength(2), 20_000);
     expect(hook.requests.map(({ body }) => JSON.parse(body).statusUpdate.taskId)).toEqual([task.id, next.id]);
+  });
+
+  it('that have begun their answer fail with what was said of it, and are told of once', { timeout: 120_000 }, async () => {
+    const { script, goOn } = heldAnswer({ text: ['At nine, ', 'or ', 'at ten.'] });
+    cluster.upstream.next(script);
+    const task = await begin(a.client());
+    const said = async () => {
+      const { artifacts = [] } = await rpc(b.client(), 'GetTask', { id: task.id });
+      return artifacts.flatMap(({ parts }: Wire) => parts.map(({ text }: Wire) => text)).join('');
+    };
+    await eventually(async () => expect(await said()).toContain('At nine'), 20_000);
+    await a.process.kill('SIGKILL');
+    goOn();
+    await eventually(() => expect(hook.requests).toHaveLength(1), clusterLeaseMs + 30_000);
+    const done = await rpc(b.client(), 'GetTask', { id: task.id });
+    expect(done.status).toMatchObject({
+      state: 'TASK_STATE_FAILED',
+      message: { parts: [{ text: expect.stringContaining('interrupted') }] },
+    });
+    expect(hook.requests.map(stateTold)).toEqual(['TASK_STATE_FAILED']);
+    expect(await said()).toBe('At nine, ');
   });
 
   it('are told of again by another one, under the same id, where the first notification was cut', {
