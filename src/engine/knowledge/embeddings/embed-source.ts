@@ -169,7 +169,8 @@ async function noteFailure(
 ): Promise<{ readonly retryAfterMs: number } | undefined> {
   if (isQuota(error)) {
     const errorCode = toErrorCode(error);
-    const errorMessage = errorCode === 'BUDGET_REACHED' ? `${error.message}. Vectors are made again once it has room` : error.message;
+    const errorMessage =
+      errorCode === 'BUDGET_REACHED' ? `${error.message}. Vectors are made again once it has room` : error.message;
     await store.fail(id, { errorCode, errorMessage, retryAfterMs: null });
     return undefined;
   }
