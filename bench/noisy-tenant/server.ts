@@ -7,7 +7,7 @@ import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 
-/** A service with two tenants, of one person and thirty agents each. Sends its address, the two keys and, when asked, its processor time. */
+/** A service with two tenants, of one person and thirty agents each. Sends its address, the two keys and, when asked, its processor time and its memory. */
 const agentCount = 30;
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-bench-'));
 process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
@@ -30,6 +30,10 @@ process.on('message', (message) => {
   if (message === 'cpu') {
     const { user, system } = process.cpuUsage();
     process.send?.({ cpuMicros: user + system });
+  }
+  if (message === 'memory') {
+    global.gc?.();
+    process.send?.({ heapBytes: process.memoryUsage().heapUsed });
   }
   if (message === 'stop') void service.close(1_000).then(() => process.exit(0));
 });

@@ -13,9 +13,11 @@ import { type CostBound, createBound } from './cost-bound.ts';
 import { isWeighed, type JudgeSpending, judgeAnswer, judgePair, sumSpendings } from './judge.ts';
 import { DraftChangedError } from './variants.ts';
 
-/** Questions of one experiment that one process asks at one time; only one while people's runs are at work. */
+/** Questions of one experiment that one process asks at one time; one, now and then, while people's runs are at work. */
 const askedAtOnce = 4;
 const peopleWaitMs = 50;
+/** While people's runs are at work, and so long after, one question is asked in this time. */
+const breathMs = 250;
 const refusedWaitMs = 1_000;
 /** A run that finds no place is tried again so often. */
 const refusalsMax = 60;
@@ -90,6 +92,7 @@ class ExperimentWork {
   readonly #signal: AbortSignal;
   #bound: CostBound | undefined;
   #askedCount = 0;
+  #lastBusyMs = Number.NEGATIVE_INFINITY;
   #isPostponed = false;
   /** Why nothing more is asked; undefined while nothing stops it. */
   stopReason: string | undefined;
@@ -143,11 +146,19 @@ class ExperimentWork {
     }
   }
 
-  /** Waits while people's runs are at work, so that they do not wait: only one question at a time is asked beside them. */
+  /** Waits while people's runs are at work, so that they do not wait: beside them one question is asked at a time, and few of them. */
   async #mayGoOn(place: number): Promise<boolean> {
-    const isBusy = () => this.#deps.pools.countOf('active-runs') > this.#askedCount;
-    while (place > 0 && !this.#isOver && isBusy()) await wait(peopleWaitMs);
+    const waitMax = place > 0 ? Number.POSITIVE_INFINITY : breathMs;
+    for (let waitedMs = 0; waitedMs < waitMax && !this.#isOver && this.#isPeopleAtWork(); waitedMs += peopleWaitMs)
+      await wait(peopleWaitMs);
     return !this.#isOver;
+  }
+
+  /** Whether people's runs are at work in this process, or were just now: whoever had an answer asks the next question soon. */
+  #isPeopleAtWork(): boolean {
+    const nowMs = performance.now();
+    if (this.#deps.pools.countOf('active-runs') > this.#askedCount) this.#lastBusyMs = nowMs;
+    return nowMs - this.#lastBusyMs < breathMs;
   }
 
   get #isOver(): boolean {

@@ -266,6 +266,34 @@ describe('a budget', () => {
   });
 });
 
+it('beside the runs of people an experiment asks now and then, and goes on as fast as it can when they are over', async () => {
+  const [agent, other] = [
+    await make.agent({ owner: ann, modelId: 'parley/offline' }),
+    await make.agent({ owner: bob, modelId: 'openai/test-model' }),
+  ];
+  const cases = Array.from({ length: 40 }, (_, index) => ({ question: `What is the number ${index}?`, mustRefuse: true }));
+  const datasetId = await datasetOf(agent.id, cases);
+  const held = Promise.withResolvers<void>();
+  upstream.next({ text: 'At last.', gate: held.promise });
+  const before = upstream.requests.length;
+  const messages = [{ role: 'user', content: 'Are you there?' }];
+  const person = bob.post('/api/v1/chat/completions', { model: other.id, messages });
+  await eventually(async () => expect(upstream.requests.length).toBe(before + 1));
+  const startedMs = performance.now();
+  const { id } = (await run(ann, agent.id, { datasetId })).data.runExperiment;
+  const { doneCount } = await eventually(async () => {
+    const experiment = await find(id);
+    expect(experiment.doneCount).toBeGreaterThanOrEqual(4);
+    return experiment;
+  }, 30_000);
+  // One question in a quarter of a second, and none at the same time.
+  expect(doneCount).toBeLessThanOrEqual((performance.now() - startedMs) / 250);
+  expect(doneCount).toBeLessThan(40);
+  held.resolve();
+  expect((await person).status).toBe(200);
+  expect(await ended(id)).toMatchObject({ status: 'DONE', doneCount: 40 });
+});
+
 describe('an experiment is refused', () => {
   let agentId: string;
   let datasetId: string;
