@@ -3664,7 +3664,7 @@ export interface paths {
         put?: never;
         /**
          * Connect an account in the browser
-         * @description Answers the address where a person allows the access. The connection is stored when the person has confirmed it there. 400 names the settings of the operator that are missing.
+         * @description Answers the address where a person allows the access. The connection is stored when the person has confirmed it there. 400 names the settings of the operator that are missing. With `provider` MCP and `connectionId` a person signs in to an MCP server; 400 then says why that cannot be done.
          */
         post: operations["authorizeConnection"];
         delete?: never;
@@ -3704,7 +3704,7 @@ export interface paths {
         put?: never;
         /**
          * Store an MCP server
-         * @description The headers are kept sealed and never shown again.
+         * @description The headers are kept sealed and never shown again. Where the server wants a sign-in, `authorizeConnection` begins it, or `clientId` and `clientSecret` get tokens at once.
          */
         post: operations["storeMcpServer"];
         delete?: never;

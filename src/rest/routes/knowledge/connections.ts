@@ -51,7 +51,7 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
     path: '/api/v1/connections/authorize',
     summary: 'Connect an account in the browser',
     description:
-      'Answers the address where a person allows the access. The connection is stored when the person has confirmed it there. 400 names the settings of the operator that are missing.',
+      'Answers the address where a person allows the access. The connection is stored when the person has confirmed it there. 400 names the settings of the operator that are missing. With `provider` MCP and `connectionId` a person signs in to an MCP server; 400 then says why that cannot be done.',
     tag,
     document: `mutation ($input: AuthorizeConnectionInput!) { authorizeConnection(input: $input) { url } }`,
     body: 'input',
@@ -75,7 +75,8 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: '/api/v1/connections/mcp-servers',
     summary: 'Store an MCP server',
-    description: 'The headers are kept sealed and never shown again.',
+    description:
+      'The headers are kept sealed and never shown again. Where the server wants a sign-in, `authorizeConnection` begins it, or `clientId` and `clientSecret` get tokens at once.',
     tag,
     document: `mutation ($input: StoreMcpServerInput!) { storeMcpServer(input: $input) { ${connectionFields} } }`,
     body: 'input',

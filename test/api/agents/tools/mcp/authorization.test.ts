@@ -124,6 +124,32 @@ describe('a person who signs in to an MCP server', () => {
     expect((await run(id)).result).toContain('seven');
   });
 
+  it('renews a token before it ends, and uses it to its end while the authorization server fails', async () => {
+    const id = await storeServer();
+    await signIn(id);
+    const { storage } = service.deps;
+    const expireIn = (ms: number) => storage.knowledge.connections.update(id, { expiresAt: new Date(Date.now() + ms) });
+    await expireIn(30_000);
+    guarded.intercept = (path, res) => {
+      if (path !== '/as/token') return false;
+      res.writeHead(503).end();
+      return true;
+    };
+    expect((await run(id)).result).toContain('seven');
+    guarded.intercept = undefined;
+    guarded.asked.length = 0;
+    expect((await run(id)).result).toContain('seven');
+    expect(tokenRequests().map((form) => form.get('grant_type'))).toEqual(['refresh_token']);
+    await expireIn(-1_000);
+    guarded.intercept = (path, res) => {
+      if (path !== '/as/token') return false;
+      res.writeHead(503).end();
+      return true;
+    };
+    const failed = await run(id);
+    expect(JSON.stringify([failed.result, failed.reply.body])).toContain('got no new token');
+  });
+
   it('renews once for calls at the same time', async () => {
     const id = await storeServer();
     await signIn(id);
