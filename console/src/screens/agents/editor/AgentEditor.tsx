@@ -1,5 +1,5 @@
 import { Bot, MessageSquare, PanelRightClose, PanelRightOpen } from 'lucide-react';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useLive, usePage } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
@@ -111,7 +111,9 @@ function Editor({
         <div className={styles.body}>
           <SectionNav agentId={agent.id} sections={sections} current={current?.name ?? 'basics'} />
           <div className={styles.section}>
-            {Section === undefined ? null : <Section agent={agent} form={form} models={models} part={part} reload={reload} />}
+            <Suspense fallback={<Skeleton lines={6} />}>
+              {Section === undefined ? null : <Section agent={agent} form={form} models={models} part={part} reload={reload} />}
+            </Suspense>
           </div>
         </div>
         <SaveBar form={form} />

@@ -1,20 +1,22 @@
-import type { ComponentType } from 'react';
+import { type ComponentType, lazy } from 'react';
 import type { Session } from '../../../parts/session/session.tsx';
 import type { Text } from '../../../text/text.ts';
 import { Basics } from './basics/Basics.tsx';
 import { Instructions } from './basics/Instructions.tsx';
-import { Evaluation } from './evaluation/Evaluation.tsx';
 import { Flows } from './flows/Flows.tsx';
 import { Inputs } from './inputs/Inputs.tsx';
 import { Knowledge } from './knowledge/Knowledge.tsx';
 import { Profile } from './profile/Profile.tsx';
-import { AgentGuard } from './secrets/AgentGuard.tsx';
 import { Secrets } from './secrets/Secrets.tsx';
 import type { EditorAgent, SectionName, SectionProps } from './section.ts';
 import { Sharing } from './sharing/Sharing.tsx';
 import { Skills } from './skills/Skills.tsx';
 import { Tools } from './tools/Tools.tsx';
 import { Versions } from './versions/Versions.tsx';
+
+// Loaded when they are opened: few people do.
+const Evaluation = lazy(() => import('./evaluation/Evaluation.tsx').then(({ Evaluation: section }) => ({ default: section })));
+const AgentGuard = lazy(() => import('./secrets/AgentGuard.tsx').then(({ AgentGuard: section }) => ({ default: section })));
 
 interface Section {
   readonly name: SectionName;
