@@ -194,7 +194,9 @@ class AgUiEncoder implements StreamEncoder {
     const calls = [...this.#calls.values()];
     const waiting = calls.filter(({ approval }) => approval === true);
     if (waiting.length > 0) return { type: 'interrupt', interrupts: waiting.map(toInterrupt) };
-    return calls.length === 0 ? { type: 'success' } : { type: 'success', pendingToolCallIds: calls.map(({ callId }) => callId) };
+    // Clients from before 1.0 refuse an outcome with a member that they do not know.
+    if (calls.length === 0 || this.#variables.isBefore1 === true) return { type: 'success' };
+    return { type: 'success', pendingToolCallIds: calls.map(({ callId }) => callId) };
   }
 
   #error(error: unknown): string {

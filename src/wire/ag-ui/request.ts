@@ -163,7 +163,11 @@ function readForm(body: unknown, faults: FaultNotes, { aiId }: Readonly<Record<s
       ...(props.secrets === undefined ? {} : { secrets: props.secrets }),
       beyond: { warnings },
     },
-    variables: { threadId: request.threadId, runId: request.runId, state: request.state },
+    variables: {
+      ...{ threadId: request.threadId, runId: request.runId, state: request.state },
+      // Clients from before 1.0 do not say which version they are.
+      isBefore1: (request.protocolVersion ?? undefined) === undefined,
+    },
     toPlace: (param) => placeOf(param, places),
   };
 }
@@ -187,6 +191,7 @@ function toMessages({ messages, context, state, resume }: AgUiBody): CompletionM
     push({ role: 'system', content: `The state of the application, as JSON:\n${JSON.stringify(state)}` }, 'state');
   let thoughts: object[] = [];
   let thoughtText = '';
+  const resumedCalls = new Set((resume ?? []).map(({ interruptId }) => interruptId));
   for (const [index, one] of messages.entries()) {
     const at = `messages[${index}]`;
     if (one.role === 'reasoning') {
@@ -194,6 +199,8 @@ function toMessages({ messages, context, state, resume }: AgUiBody): CompletionM
       else thoughtText += one.content;
       continue;
     }
+    // CopilotKit shows the answer of a person as a result of the call. The same answer in `resume` says what it means.
+    if (one.role === 'tool' && resumedCalls.has(one.toolCallId)) continue;
     const thinking = one.role === 'assistant' ? { reasoningDetails: thoughts, reasoningContent: thoughtText } : {};
     push({ ...toMessage(one), ...thinking }, at);
     thoughts = [];

@@ -86,6 +86,31 @@ it.each([
   if (made > 0) expect(JSON.stringify(api.requests[0])).toContain(path);
 });
 
+it('takes clients from before 1.0, which know fewer members of an outcome and add the answer of a person as a result', async () => {
+  const events = async (body: object) => {
+    const headers = { authorization: `Bearer ${ann.key}`, 'content-type': 'application/json' };
+    const run = { threadId: 't', runId: 'r', tools: [{ name: 'get_weather', description: '', parameters }], ...body };
+    const path = `${service.url}/api/v1/ag-ui/${agentId}`;
+    const text = await (await fetch(path, { method: 'POST', headers, body: JSON.stringify(run) })).text();
+    return text.split('\n\n').flatMap((frame) => (frame.startsWith('data: ') ? [JSON.parse(frame.slice(6))] : []));
+  };
+  const messages: object[] = [{ id: 'm1', role: 'user', content: 'Ask for the weather' }];
+  upstream.next({ toolCalls: [call] }, { toolCalls: [{ ...call, name: 'ask_weather' }] }, { text: 'It is done.' });
+  expect((await events({ messages })).at(-1).outcome).toEqual({ type: 'success' });
+  const { interrupts } = (await events({ messages })).at(-1).outcome;
+  api.reset();
+  const [{ id }] = interrupts;
+  messages.push({
+    id,
+    role: 'assistant',
+    toolCalls: [{ id, type: 'function', function: { name: 'ask_weather', arguments: '{"city":"Paris"}' } }],
+  });
+  messages.push({ id: 'm3', role: 'tool', toolCallId: id, content: '{"approved":true}' });
+  const resumed = await events({ messages, resume: [{ interruptId: id, status: 'resolved', payload: { approved: true } }] });
+  expect(resumed.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+  expect(api.requests).toHaveLength(1);
+});
+
 it('lets the model read state and context', async () => {
   upstream.next({ text: 'I see.' });
   const agent = client({ initialState: { step: 'packing' } });
