@@ -69,7 +69,7 @@ export const methods: Readonly<Record<MethodName, Method>> = {
   async SendStreamingMessage(call) {
     const params = read('SendStreamingMessage', call);
     const { task, events, warnings } = await send(call, params);
-    const shown = await showTask(call, task, { ...historyOf(params), hasArtifacts: true }, warnings, true);
+    const shown = await showTask(call, task, { ...historyOf(params), hasArtifacts: true }, warnings, nothingSaid);
     return { encoder: encode(call, task, shown, undefined), events: events.batches() };
   },
   async GetTask(call) {
@@ -94,7 +94,7 @@ export const methods: Readonly<Record<MethodName, Method>> = {
     requireOperation(context, 'Subscription.runEvents', [id]);
     const task = await ownTask(call, context.caller, id);
     const { run, events } = await followTask(context.deps, context.caller, task, context.signal);
-    const shown = await showTask(call, task, { hasArtifacts: true });
+    const shown = await showTask(call, task, { hasArtifacts: true }, [], run ?? nothingSaid);
     return { encoder: encode(call, task, shown, run), events: events.batches() };
   },
   async CreateTaskPushNotificationConfig(call) {
@@ -187,20 +187,21 @@ function historyOf({ configuration }: SendParams): Pick<ShownTask, 'historyLengt
 
 type Shown = Omit<ShownTask, 'isCanceled'>;
 
-/** The task with its responses as they are now. @param isOfStart  as it was when it was sent. */
+const nothingSaid = { status: 'in_progress', output: [] } as const;
+
+/** The task with its responses as they are now. @param state  that of the last one where a stream goes on behind it. */
 async function showTask(
   call: MethodCall,
   task: Task,
   shown: Shown,
   warnings: readonly Warning[] = [],
-  isOfStart = false,
+  state?: Pick<RunSnapshot, 'status' | 'output'>,
 ): Promise<object> {
   const { deps, caller } = call.context;
   const turns = (await loadTurns(deps, caller, [task], shown.historyLength !== 0)).get(task.id) ?? [];
   const last = turns.at(-1);
   if (last === undefined) throw new DomainError('NOT_FOUND', 'The responses of this task were deleted', { param: 'id' });
-  const begun = isOfStart ? { run: { ...last.run, status: 'in_progress' as const, output: [] } } : {};
-  const all = [...turns.slice(0, -1), { ...last, ...begun, warnings: [...last.warnings, ...warnings] }];
+  const all = [...turns.slice(0, -1), { ...last, run: { ...last.run, ...state }, warnings: [...last.warnings, ...warnings] }];
   return toTask(toPlace(task), all, { ...shown, isCanceled: task.state === 'CANCELED' });
 }
 

@@ -150,8 +150,9 @@ export async function followTask(deps: Deps, caller: Caller, task: Task, signal:
   const fold = new RunFold();
   fold.add(events);
   const last = events.at(-1);
+  const run = last === undefined ? undefined : fold.snapshot();
   return {
-    run: last === undefined ? undefined : fold.snapshot(),
+    run: run === undefined ? undefined : { ...run, output: await openOutput(deps, caller, run.output) },
     events: await followResponse(deps, caller, lastRunId, last?.sequence ?? -1, signal),
   };
 }
