@@ -18,6 +18,7 @@ const made: readonly (readonly [file: string, examples: readonly RegExp[]])[] = 
     'src/engine/knowledge/connectors/confluence/drive-files.ts',
     [/(?:open|uc)\?(?:[^"'\s<>]{0,200}?(?:&amp;|&))?id=([A-Za-z0-9_-]{10,100})/],
   ],
+  ['src/engine/models/clouds/aws-identity.ts', [/<AccessKeyId>\s*([^<]*?)\s*<\/AccessKeyId>/]],
   ['src/engine/tools/json-schema/linear-pattern.ts', []],
   ['src/entities/people/api-key.ts', [/^pk_[0-9A-Za-z]{46}$/]],
   ['src/http/log/logging.ts', [/a secret\.txt/g]],

@@ -88,7 +88,7 @@ function eachMatch(pattern: RegExp, text: string, take: (match: string, index: n
 
 /** Without its last group of digits; empty for one group. */
 function withoutLastGroup(text: string): string {
-  return text.slice(0, Math.max(0, text.search(/[ ()./-]+\d{1,25}$/)));
+  return text.slice(0, Math.max(0, text.search(/(?<![ ()./-])[ ()./-]+\d{1,25}$/)));
 }
 /** Characters of its first group of digits and of what stands behind it. */
 function countFirstGroup(text: string): number {
