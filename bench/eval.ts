@@ -145,13 +145,20 @@ function write({ ndcgAt10, hitAt5, recallAt100 }: Quality): string {
 
 if (import.meta.main) {
   const isHybrid = process.argv.includes('--hybrid');
-  const folders = process.argv.slice(2).filter((word) => word !== '--hybrid');
+  const isJson = process.argv.includes('--json');
+  const folders = process.argv.slice(2).filter((word) => word !== '--hybrid' && word !== '--json');
   if (folders.length === 0)
     throw new Error('name a folder with corpus.jsonl, queries.jsonl and qrels.tsv: npm run eval -- <folder>');
   for (const folder of folders) {
     const isChat = readFileSync(join(folder, 'queries.jsonl'), 'utf8').includes('"earlier"');
     for (const usesEarlierTurns of isChat ? [false, true] : [true]) {
       const { documents, queries, hybrid, ...words } = await evaluate(folder, { usesEarlierTurns, isHybrid });
+      if (isJson) {
+        const turns = isChat ? (usesEarlierTurns ? ', with earlier turns' : ', without earlier turns') : '';
+        console.log(JSON.stringify({ folder, documents, queries, how: `words${turns}`, ...words }));
+        if (hybrid !== undefined) console.log(JSON.stringify({ folder, documents, queries, how: `hybrid${turns}`, ...hybrid }));
+        continue;
+      }
       const how = isChat ? ` ${usesEarlierTurns ? 'with' : 'without'} earlier turns,` : '';
       console.log(`${folder}: ${documents} documents, ${queries} queries,${how} ${write(words)}`);
       if (hybrid !== undefined) console.log(`${folder}: hybrid with ${standIn.name},${how} ${write(hybrid)}`);

@@ -16,6 +16,19 @@ const build = join(import.meta.dirname, '../build');
 const work = mkdtempSync(join(tmpdir(), 'parley-package-'));
 const used = join(work, 'used');
 const parley = join(work, 'node_modules/.bin/parley');
+/** What somebody writes who has the client and nothing else. */
+const clientProgram = `import { documents, ParleyClient } from '@parley/client';
+
+const parley = new ParleyClient({ url: process.env.PARLEY_URL ?? '', apiKey: process.env.PARLEY_API_KEY ?? '' });
+const { data } = await parley.rest('get', '/api/v1/ais', { query: { search: 'Harbour' } });
+const agent = data[0];
+if (agent === undefined) throw new Error('the agent is not found');
+const { viewer } = await parley.graphql(documents.ViewerDocument, {});
+const chat = await parley.rest('post', '/api/v1/ais/{aiId}/chats', { path: { aiId: agent.id }, body: {} });
+let last = '';
+for await (const event of parley.streamChat(chat.id, { prompt: 'Hello' })) last = event.type;
+console.log(agent.name, typeof viewer, last, 'ended');
+`;
 try {
   mkdirSync(used);
   install(/^parley-\d.*\.tgz$/, work);
@@ -66,19 +79,6 @@ async function askByClient({ url, key }: Listening): Promise<void> {
   console.log(`the client: ${stdout.trim()}`);
   if (!stdout.includes('Harbour master') || !stdout.includes('ended')) throw new Error('the client got no answer');
 }
-
-const clientProgram = `import { documents, ParleyClient } from '@parley/client';
-
-const parley = new ParleyClient({ url: process.env.PARLEY_URL ?? '', apiKey: process.env.PARLEY_API_KEY ?? '' });
-const { data } = await parley.rest('get', '/api/v1/ais', { query: { search: 'Harbour' } });
-const agent = data[0];
-if (agent === undefined) throw new Error('the agent is not found');
-const { viewer } = await parley.graphql(documents.ViewerDocument, {});
-const chat = await parley.rest('post', '/api/v1/ais/{aiId}/chats', { path: { aiId: agent.id }, body: {} });
-let last = '';
-for await (const event of parley.streamChat(chat.id, { prompt: 'Hello' })) last = event.type;
-console.log(agent.name, typeof viewer, last, 'ended');
-`;
 
 async function askByCommand({ url, key }: Listening): Promise<void> {
   const env = { PATH: process.env.PATH ?? '', PARLEY_URL: url, PARLEY_API_KEY: key };
