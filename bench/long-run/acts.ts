@@ -91,9 +91,12 @@ export function actsOf(ann: TestClient, agentId: string): readonly Act[] {
       'subscription, to the end of a chat',
       async () => {
         const chatId = await chatOf();
-        const begun = await ann.graphql(`mutation ($id: ID!) { sendMessage(chatId: $id, input: { prompt: "Hi" }) { id } }`, {
-          id: chatId,
-        });
+        const begun = await ann.graphql(
+          `mutation ($id: ID!) { sendMessage(chatId: $id, input: { prompt: { text: "Hi" } }) { id } }`,
+          {
+            id: chatId,
+          },
+        );
         const runId = begun.data?.sendMessage?.id;
         const query = `subscription ($id: ID!) { runEvents(runId: $id) { __typename } }`;
         const frames = await ann.stream('/graphql', { query, variables: { id: runId } }, { accept: 'text/event-stream' });

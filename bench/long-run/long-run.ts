@@ -73,7 +73,8 @@ async function run(): Promise<void> {
         ms: performance.now() - beganMs,
         outcome: isWell ? 'answered' : isBesideKill ? 'cut by a kill' : 'failed',
       });
-      await wait(50);
+      // While the service is down, nobody asks without a pause.
+      await wait(isBesideKill ? 1_000 : 50);
     }
   };
   const loads = Array.from({ length: clients }, (_client, index) => load(index));

@@ -67,6 +67,15 @@ async function findRunFaults(world: World): Promise<readonly string[]> {
       faults.push(`${run.id} is ${run.status}, and its log says ${end.run.status}`);
     }
   }
+  for (const { runId, atMs } of world.cutOff) {
+    const [cut] = await world.server.look<{ status: string; isLater: boolean }>(
+      'select status, "endedAt" > to_timestamp($2::float8 / 1000) as "isLater" from runs where id = $1',
+      [runId, atMs],
+    );
+    // Another process may have cut it off at the same time, and writes its end a moment later.
+    if (cut?.isLater === true && cut.status !== 'cancelled')
+      faults.push(`${runId} was cut off, and went on until it was ${cut.status}`);
+  }
   const held = await world.server.look<{ id: string; activeRunId: string }>(
     'select id, "activeRunId" from chats where "orgId" = $1 and "activeRunId" is not null',
     [world.orgId],
