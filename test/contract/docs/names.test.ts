@@ -15,7 +15,7 @@ const spansOf = (text: string) => [...text.replace(/```[\s\S]*?```/g, '').matchA
 describe('files', () => {
   /** Names that only look like a file of this repository. */
   const others: ReadonlySet<string> = new Set([
-    ...['db.prisma', 'tx.prisma', 'sql.js', 'execution/execute.js', 'global/pg_control', 'res.json'],
+    ...['OWNER/REPOSITORY', 'db.prisma', 'tx.prisma', 'sql.js', 'execution/execute.js', 'global/pg_control', 'res.json'],
     ...[
       '.env',
       './data',
@@ -64,6 +64,7 @@ describe('settings and codes', () => {
   const others: ReadonlySet<string> = new Set([
     ...[
       'LAB_API_KEY',
+      'SEED_LOG',
       'GET_WEATHER_HEADERS_X_API_KEY',
       'ENABLE_FORWARD_USER_INFO_HEADERS',
       'WEATHER_HEADERS_AUTHORIZATION',
