@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { printPage, type Results } from '../../../bench/scoreboard/page.ts';
-import { sections } from '../../../bench/scoreboard/sections.ts';
+import { printPage, type Results } from '../../../scripts/scoreboard/page.ts';
+import { sections } from '../../../scripts/scoreboard/sections.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
 
