@@ -34,9 +34,10 @@ try {
   // Both are compiled before they are measured.
   await bareRuns(agentId, 200);
   const bareMs = await bareRuns(agentId, caseCount * versionCount);
+  const alone = await runExperiment(agentId, datasetId, { readsHeap: false });
   const before = await heapMb();
-  const alone = await runExperiment(agentId, datasetId, { readsHeap: true });
-  const peakMb = Math.max(...alone.heapsMb);
+  const { heapsMb } = await runExperiment(agentId, datasetId, { readsHeap: true });
+  const peakMb = Math.max(...heapsMb);
   await untilIdle(child);
 
   const firstAlone = await askInChats(personAgentId, () => wait(aloneMs));
