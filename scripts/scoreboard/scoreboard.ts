@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { printPage, type Result, type Results } from './page.ts';
 import { sections } from './sections.ts';
 
-/** `npm run scoreboard`: measures, keeps what it found in docs/scoreboard.json, and prints docs/scoreboard.md from it. */
+/** `npm run scoreboard`: measures all sections, or those of `--only`, keeps what it found in docs/scoreboard.json, and prints docs/scoreboard.md from it. */
 const docs = join(import.meta.dirname, '../../docs');
 const { values } = parseArgs({
   options: {
