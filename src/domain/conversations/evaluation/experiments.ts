@@ -185,7 +185,7 @@ export interface ExperimentBudget {
  * Goes on with an experiment that was cancelled, stopped or interrupted: asks what was not asked, and what was under way when a process died.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN; INVALID_VALUE for a budget that is used up already, and for a bound in money of models without prices;
- * CONFLICT while it runs, and when nothing is left.
+ * CONFLICT while it runs, when nothing is left, and for such a bound once the draft was changed.
  */
 export async function resumeExperiment(deps: Deps, caller: Caller, id: string, budget: ExperimentBudget): Promise<Experiment> {
   const experiment = await getExperiment(deps, caller, id);

@@ -108,7 +108,7 @@ class ExperimentWork {
     try {
       this.#bound = await createBound(this.#deps, this.#terms.caller, this.#terms.allowance, this.#experiment);
     } catch (error) {
-      if (!(error instanceof DomainError || error instanceof DraftChangedError)) throw error;
+      if (!(error instanceof DomainError)) throw error;
       this.stopReason = error.message;
       return;
     }

@@ -49,16 +49,16 @@ async function findVersion(
 }
 
 /** The draft of an experiment was changed: its answers would be those of two agents. */
-export class DraftChangedError extends Error {
+export class DraftChangedError extends DomainError {
   constructor() {
-    super('The draft was changed while the experiment ran: begin a new one');
+    super('CONFLICT', 'The draft was changed while the experiment ran: begin a new one', { param: 'id' });
   }
 }
 
 /**
  * The agent as a variant asks it.
  *
- * @throws DomainError NOT_FOUND when it is gone, or the caller may not use it any more; DraftChangedError.
+ * @throws DomainError NOT_FOUND when it is gone, or the caller may not use it any more; DraftChangedError CONFLICT.
  *
  * Cost: nothing while it is cached.
  */
