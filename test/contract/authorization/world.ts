@@ -523,7 +523,9 @@ export class World {
     return made.data.setBudget.id;
   }
   async savedDocument(): Promise<string> {
-    const input = { name: 'who_calls', description: 'Who calls.', document: '{ viewer { keyId } }' };
+    // A document of the same name would be changed, not made.
+    const name = this.command().replaceAll('-', '_');
+    const input = { name, description: 'Who calls.', document: '{ viewer { keyId } }' };
     const made = await this.admin.graphql('mutation ($input: SaveDocumentInput!) { saveDocument(input: $input) { id } }', {
       input,
     });
