@@ -4,7 +4,11 @@ import { replyHeaders } from '../openapi/responses.ts';
 const error = (name: string) => ({ $ref: `#/components/responses/Error${name}` });
 
 /** `POST /api/v1/documents/{name}` in the description of the API: what it takes and answers is the document's own. */
-export const runSavedDocument: { readonly path: string; readonly operation: JsonSchema } = {
+export const runSavedDocument: {
+  readonly path: string;
+  readonly operation: JsonSchema &
+    Readonly<Record<'operationId' | 'summary' | 'description', string>> & { readonly tags: readonly string[] };
+} = {
   path: '/api/v1/documents/{name}',
   operation: {
     operationId: 'runSavedDocument',
