@@ -80,6 +80,7 @@ export const operationsOfRoutes: Readonly<Record<string, string>> = {
   'GET /api/v1/models': 'models',
   'GET /api/v1/connections': 'connections',
   'POST /api/v1/connections/authorize': 'authorizeConnection',
+  'POST /api/v1/connections/mcp-servers': 'storeMcpServer',
 };
 
 /** A message of the domain, with the names that this API has. */
