@@ -103,7 +103,7 @@ async function closeResults<Result extends ExperimentResult>(
   const isOpen = await findOpenItems(
     deps,
     reader,
-    cited.map(({ itemId, dataSourceId }) => ({ knowledgeItemId: itemId, dataSourceId })),
+    cited.map(({ itemId, ...citation }) => ({ ...citation, knowledgeItemId: itemId })),
   );
   const closed = new Set(cited.filter((_citation, index) => isOpen[index] !== true));
   if (closed.size === 0) return results;

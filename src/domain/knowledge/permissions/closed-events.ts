@@ -30,6 +30,9 @@ async function* closeBatches(
   }
 }
 
+/** Of a search in an old log, which has the titles alone. */
+const unknownDocument: NamedItem = { knowledgeItemId: null, dataSourceId: null };
+
 function listDocuments(event: RunEvent): readonly NamedItem[] {
   switch (event.type) {
     case 'response.output_text.annotation.added':
@@ -40,7 +43,7 @@ function listDocuments(event: RunEvent): readonly NamedItem[] {
     case 'response.output_item.done':
       return listCitations(event.item);
     case 'parley.step':
-      return event.detail.documents ?? [];
+      return event.detail.documents ?? ((event.detail.titles ?? []).length > 0 ? [unknownDocument] : []);
     default:
       return 'run' in event ? event.run.output.flatMap(listCitations) : [];
   }
@@ -63,6 +66,7 @@ function closeEvent(event: RunEvent, closedIds: ReadonlySet<string | null>): Run
     case 'response.output_item.done':
       return { ...event, item: closeItem(event.item) };
     case 'parley.step': {
+      if (event.detail.documents === undefined && !closedIds.has(null)) return event;
       const visibleDocuments = (event.detail.documents ?? []).filter(({ knowledgeItemId }) => !closedIds.has(knowledgeItemId));
       const titles = [...new Set(visibleDocuments.map(({ title }) => title))];
       return { ...event, detail: { ...event.detail, titles, documents: visibleDocuments } };

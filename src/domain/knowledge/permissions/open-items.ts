@@ -8,12 +8,14 @@ import type { Deps } from '../../deps.ts';
 /** A document, as answers and records of runs name it. */
 export interface NamedItem {
   readonly knowledgeItemId: string | null;
-  readonly dataSourceId: string | null;
+  /** Null or absent: of a record that is older than permissions, and does not say. '': a page of the web. */
+  readonly dataSourceId?: string | null;
 }
 
 /**
  * Which documents a person may open now, in the order given. Whatever shows what a document says, besides a search, asks this: docs/permissions.md has the
- * list. A page of the web, and a document of a source that is LENT, is open; one that is gone from a MIRRORED source is not.
+ * list. A page of the web, and a document of a source that is LENT, is open; one that is gone from a MIRRORED source is not, and neither is one whose source
+ * is not known, while any source is MIRRORED.
  *
  * Cost: none where no source is MIRRORED; else one statement, and three while what the person may open is not remembered.
  */
@@ -26,12 +28,21 @@ export async function findOpenItems(
     reader,
     items.flatMap(({ dataSourceId }) => dataSourceId ?? []),
   );
-  if (gate === undefined) return items.map(() => true);
+  const mayBeMirrored = items.some(isOfUnknownSource) && (await knowledge.permissions.gates.findMirrored()).size > 0;
+  if (gate === undefined) return items.map((item) => !(mayBeMirrored && isOfUnknownSource(item)));
   const mirroredIds = new Set(gate.mirroredIds);
-  const isMirrored = ({ dataSourceId }: NamedItem) => dataSourceId !== null && mirroredIds.has(dataSourceId);
+  const isMirrored = ({ dataSourceId }: NamedItem) => typeof dataSourceId === 'string' && mirroredIds.has(dataSourceId);
   const ids = items.flatMap((item) => (isMirrored(item) && item.knowledgeItemId !== null ? [item.knowledgeItemId] : []));
   const openIds = new Set(await knowledge.items.openAmong([...new Set(ids)], gate));
-  return items.map((item) => !isMirrored(item) || (item.knowledgeItemId !== null && openIds.has(item.knowledgeItemId)));
+  return items.map((item) => {
+    if (isOfUnknownSource(item)) return !mayBeMirrored;
+    return !isMirrored(item) || (item.knowledgeItemId !== null && openIds.has(item.knowledgeItemId));
+  });
+}
+
+/** A page of the web has no item. */
+function isOfUnknownSource({ knowledgeItemId, dataSourceId }: NamedItem): boolean {
+  return typeof dataSourceId !== 'string' && knowledgeItemId !== '';
 }
 
 /** The documents among some that a person may open. */

@@ -54,7 +54,8 @@ export interface Score {
 export interface AnswerCitation {
   /** Both are empty for a page of the web. */
   readonly itemId: string;
-  readonly dataSourceId: string;
+  /** Absent in old answers about documents that were gone when their sources were looked up. */
+  readonly dataSourceId?: string;
   readonly name: string;
 }
 

@@ -26,7 +26,7 @@ const isOpenTo = batched((passages: readonly FoundPassage[], { deps, caller }) =
 /** Costs no statement where the source is known to be LENT. */
 async function isHidden(context: GraphContext, passage: FoundPassage): Promise<boolean> {
   const { dataSourceId } = passage;
-  if (dataSourceId === null || context.deps.storage.knowledge.permissions.gates.isLent(dataSourceId)) return false;
+  if (typeof dataSourceId === 'string' && context.deps.storage.knowledge.permissions.gates.isLent(dataSourceId)) return false;
   return !(await isOpenTo(context, passage));
 }
 

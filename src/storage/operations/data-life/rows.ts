@@ -208,16 +208,25 @@ function closeDocuments(mirroredIds: MirroredIds, value: unknown): unknown {
   const { documents, dataSourceId, knowledgeItemId, itemId } = value;
   // The scorer of an experiment that names documents.
   if (value.kind === 'CITES_NO_OTHER') return { ...value, note: '' };
-  // A search in the events of a run: the titles are those of its documents.
-  if (Array.isArray(documents) && Array.isArray(value.titles)) {
-    const open = documents.filter((document) => isObject(document) && !mirroredIds.has(String(document.dataSourceId)));
+  // A search in the events of a run: the titles are those of its documents. Old logs have the titles alone.
+  if (Array.isArray(value.titles) && typeof value.passages === 'number') {
+    const known = Array.isArray(documents) ? documents.filter(isObject) : [];
+    const open = known.filter((document) => !mirroredIds.has(String(document.dataSourceId)));
     return { ...value, documents: open, titles: [...new Set(open.map(({ title }) => title))] };
   }
-  if (typeof dataSourceId !== 'string' || !mirroredIds.has(dataSourceId)) return value;
-  if (knowledgeItemId === undefined && itemId === undefined) return value;
+  const isMirrored = typeof dataSourceId === 'string' && mirroredIds.has(dataSourceId);
+  const namesDocument = isMirrored && (knowledgeItemId !== undefined || itemId !== undefined);
+  if (!namesDocument && !isOfUnknownSource(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([member, text]) => [member, typeof text === 'string' ? closeText(member, text) : text]),
   );
+}
+
+/** Passages of old searches, and citations of old answers of experiments, do not say of which source their document is. */
+function isOfUnknownSource(value: Readonly<Record<string, unknown>>): boolean {
+  const isPassage = typeof value.title === 'string' && typeof value.score === 'number' && typeof value.dataSourceId !== 'string';
+  const isCitation = Object.keys(value).sort().join() === 'itemId,name' && value.itemId !== '';
+  return isPassage || isCitation;
 }
 
 function closeText(member: string, text: string): string {

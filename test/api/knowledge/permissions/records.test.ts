@@ -234,3 +234,79 @@ describe('a document that was closed to its reader is shown by', () => {
     for (const name of Object.keys(records)) expect(page, name).toContain(`| ${name} |`);
   });
 });
+
+describe('a record that is older than permissions', () => {
+  const events = async () => (await bob.get(`/api/v1/chats/${chatOfBob}/runs/${runOfBob}/events`)).body;
+  const named = ['answers of an experiment', 'report of an experiment'];
+  const exports = ["export of a person's data", "export of an organization's data"];
+  const namesOf = async (who: Person) => {
+    const pairs = 'query ($id: ID!) { experimentPairs(experimentId: $id) { nodes { results { citations { name } } } } }';
+    return JSON.stringify(await graph(who, pairs, { id: experiment }));
+  };
+
+  beforeAll(async () => {
+    // Both may open the document: only the record does not say that it is this one.
+    await push([`user:${ann.email}`, `user:${bob.email}`]);
+    const strip = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(strip);
+      if (typeof value !== 'object' || value === null) return value;
+      const isCitationOfAnswer = 'itemId' in value && 'name' in value;
+      const isPassage = 'chunkId' in value && 'score' in value && !('snippet' in value);
+      const hidden = isCitationOfAnswer
+        ? ['dataSourceId']
+        : isPassage
+          ? ['dataSourceId', 'knowledgeItemId', 'chunkId']
+          : ['documents'];
+      return Object.fromEntries(
+        Object.entries(value).flatMap(([member, inner]) => (hidden.includes(member) ? [] : [[member, strip(inner)]])),
+      );
+    };
+    for (const { details, ...key } of await prisma.experimentResult.findMany({ where: { experimentId: experiment } })) {
+      const { experimentId, caseId, variant, repeat } = key;
+      await prisma.experimentResult.update({
+        where: { experimentId_caseId_variant_repeat: { experimentId, caseId, variant, repeat } },
+        data: { details: strip(details) as object },
+      });
+    }
+    const { pool } = service.deps.storage.db;
+    const { rows } = await pool.query('select id, steps from runs where steps is not null');
+    for (const { id, steps } of rows)
+      await pool.query('update runs set steps = $2::jsonb where id = $1', [id, JSON.stringify(strip(steps))]);
+    const logs = await pool.query('select "runId", "firstSequence", events from run_event_batches');
+    for (const { runId, firstSequence, events: batch } of logs.rows) {
+      const sql = 'update run_event_batches set events = $3::jsonb where "runId" = $1 and "firstSequence" = $2';
+      await pool.query(sql, [runId, firstSequence, JSON.stringify(strip(batch))]);
+    }
+  });
+
+  it.each([...named, ...exports])('names no document, to anybody, in: %s', async (name) => {
+    const text = JSON.stringify((await records[name]?.()) ?? null);
+    expect(text).not.toContain(`plan of the ${secret}`);
+    expect(text.toLowerCase()).not.toContain('river bank');
+  });
+
+  it('has no titles of what its searches found', async () => {
+    const steps = 'query ($id: ID!) { run(id: $id) { steps { ... on RetrievalStep { passages { title isHidden } } } } }';
+    const text = JSON.stringify(await graph(bob, steps, { id: runOfBob }));
+    expect(text).toContain('"isHidden":true');
+    expect(text).not.toContain(`plan of the ${secret}`);
+    expect(JSON.stringify((await bob.get(`/api/v1/runs/${runOfBob}/trace`)).body)).not.toContain(`plan of the ${secret}`);
+    const searched = `subscription ($id: ID!) { runEvents(runId: $id) { __typename ... on RetrievalCompleted { titles } } }`;
+    const seen = JSON.stringify(await Array.fromAsync(bob.subscribe(searched, { id: runOfBob })));
+    expect(seen).toContain('RetrievalCompleted');
+    expect(seen).not.toContain(`plan of the ${secret}`);
+    const stream = String(await events());
+    expect(stream).toContain(`plan of the ${secret}`);
+    expect(stream).not.toContain('"titles":["');
+  });
+
+  it('learns the source of a document that is still there', async () => {
+    expect(await namesOf(ann)).not.toContain(secret);
+    const migration = readFileSync('prisma/migrations/295_cited_sources/migration.sql', 'utf8');
+    await service.deps.storage.db.pool.query(migration);
+    expect(await namesOf(ann)).toContain(`plan of the ${secret}`);
+    await push([`user:${ann.email}`]);
+    expect(await namesOf(ann)).toContain(`plan of the ${secret}`);
+    expect(await namesOf(bob)).not.toContain(secret);
+  });
+});
