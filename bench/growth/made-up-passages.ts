@@ -27,10 +27,15 @@ export interface Question {
   /** How often each word is in the question, by the word's number. */
   readonly words: ReadonlyMap<number, number>;
 }
+/** What a passage is about: all passages of a document have one topic. */
+export function topicOf(passage: number): number {
+  return (Math.floor(passage / itemPassages) * 7919) % topics;
+}
+
 /** How often each word is in a passage, by the word's number: words are numbered by falling frequency. The same for the same passage. */
 function wordsOf(passage: number): Map<number, number> {
   const random = seededRandom(passage + 1);
-  const topic = (Math.floor(passage / itemPassages) * 7919) % topics;
+  const topic = topicOf(passage);
   const words = new Map<number, number>();
   for (let place = 0; place < 120; place += 1) {
     const word =
@@ -146,14 +151,24 @@ export function exactlyRanked(
   passages: number,
   isOpen: (passage: number) => boolean = () => true,
 ): readonly (readonly number[])[] {
+  return exactlyScored(questions, passages, isOpen, wanted).map((list) => list.map(({ passage }) => passage));
+}
+
+/** The same with their scores, as many as `count`. */
+export function exactlyScored(
+  questions: readonly Question[],
+  passages: number,
+  isOpen: (passage: number) => boolean,
+  count: number,
+): readonly (readonly { readonly passage: number; readonly score: number }[])[] {
   const frequency = new Int32Array(vocabularySize);
   for (let passage = 0; passage < passages; passage += 1)
     for (const word of wordsOf(passage).keys()) frequency[word] = (frequency[word] ?? 0) + 1;
   const asking = new Map<number, { question: number; weight: number }[]>();
   for (const [question, { words }] of questions.entries()) {
-    for (const [word, count] of words) {
+    for (const [word, times] of words) {
       const df = frequency[word] ?? 0;
-      const weight = count * Math.log(1 + (passages - df + 0.5) / (df + 0.5));
+      const weight = times * Math.log(1 + (passages - df + 0.5) / (df + 0.5));
       asking.set(word, [...(asking.get(word) ?? []), { question, weight }]);
     }
   }
@@ -161,25 +176,25 @@ export function exactlyRanked(
   for (let passage = 0; passage < passages; passage += 1) {
     if (!isOpen(passage)) continue;
     const scores = new Map<number, number>();
-    for (const [word, count] of wordsOf(passage)) {
+    for (const [word, times] of wordsOf(passage)) {
       for (const { question, weight } of asking.get(word) ?? [])
-        scores.set(question, (scores.get(question) ?? 0) + weight / (1 + (k1 * (1 - b + b)) / count));
+        scores.set(question, (scores.get(question) ?? 0) + weight / (1 + (k1 * (1 - b + b)) / times));
     }
     for (const [question, score] of scores) {
       const list = best[question];
-      if (list === undefined || (list.length === wanted && score <= (list.at(-1)?.score ?? 0))) continue;
+      if (list === undefined || (list.length === count && score <= (list.at(-1)?.score ?? 0))) continue;
       list.push({ passage, score });
       list.sort((left, right) => right.score - left.score);
-      list.length = Math.min(list.length, wanted);
+      list.length = Math.min(list.length, count);
     }
   }
-  return best.map((list) => list.map(({ passage }) => passage));
+  return best;
 }
 
 /** Buffers that this transaction has read, of tables and indexes of passages. */
 export const buffersSql = `
 SELECT sum(pg_stat_get_xact_blocks_fetched(oid))::float8 AS buffers FROM pg_class
-WHERE relname ~ '^(chunks|chunk_texts|lexeme_|knowledge_items|data_sources)' OR relnamespace = 'pg_toast'::regnamespace`;
+WHERE relname ~ '^(chunk|lexeme_|embedding_|source_embeddings|knowledge_items|data_sources)' OR relnamespace = 'pg_toast'::regnamespace`;
 
 export function middle(values: readonly number[], share = 0.5): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length * share)] ?? 0;

@@ -1,18 +1,24 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rankChunks } from '../../../src/engine/knowledge/search/words.ts';
+import type { Embeddings } from '../../../src/engine/knowledge/embeddings/embeddings.ts';
+import { fuse } from '../../../src/engine/knowledge/search/fuse.ts';
+import { rankAll } from '../../../src/engine/knowledge/search/search.ts';
+import { type AllowedSources, rankChunks } from '../../../src/engine/knowledge/search/words.ts';
 import { loadSettings } from '../../../src/settings.ts';
 import type { Database } from '../../../src/storage/ground/database.ts';
 import { openDatabase } from '../../../src/storage/ground/opening/open.ts';
 import { SignalHub } from '../../../src/storage/ground/signals/hub.ts';
 import { Signals } from '../../../src/storage/ground/signals/signals.ts';
-import { ChunkRanking } from '../../../src/storage/knowledge/passages/chunk-ranking.ts';
+import { EmbeddingStore } from '../../../src/storage/knowledge/embeddings/embeddings.ts';
+import { ChunkRanking, type RankedChunk } from '../../../src/storage/knowledge/passages/chunk-ranking.ts';
 import type { AccessGate } from '../../../src/storage/knowledge/permissions/gate.ts';
 import { AccessGates } from '../../../src/storage/knowledge/permissions/gates.ts';
+import { nobody } from '../../support/knowledge-base.ts';
 import {
   buffersSql,
   exactlyRanked,
+  exactlyScored,
   itemPassages,
   loadPassages,
   makeQuestions,
@@ -23,18 +29,21 @@ import {
   sourceId,
   wanted,
 } from '../made-up-passages.ts';
+import { exactlyNearest, loadVectors, questionVector, vectorModel } from './made-up-vectors.ts';
 
 /**
- * What mirrored permissions cost a word search: each question is asked of one source as LENT, and as MIRRORED by persons who open different parts of it,
+ * What mirrored permissions cost a search by words and, with `--hybrid`, one by words and vectors together: each question is asked of one source as LENT, and as MIRRORED by persons who open different parts of it,
  * in turns. Prints, for each person, buffers and time beside the LENT search of the same question (medians of the ratios), and how many of the first
- * eight are those of exact BM25 over what the person may open. Ends with 1 when a ratio of medians is above 1.3.
+ * eight are those of exact BM25, and of exact vectors joined with it, over what the person may open. Ends with 1 when a ratio of medians is above 1.3.
  *
- *     DATABASE_URL=postgres://…/<disposable database> node bench/growth/permissions/search.ts [passages, default 1000000]
+ *     DATABASE_URL=postgres://…/<disposable database> node bench/growth/permissions/search.ts [passages, default 1000000] [--hybrid]
  *
  * The source has 5,000 access lists, each of them with a group of its own and as many documents as the others. Every person is in 300 of these groups.
  */
 const listCount = 5_000;
 const groupsOfPerson = 300;
+/** A prime: the number of topics shares no factor with it. */
+const ruleSpread = 5_003;
 /** What the persons open besides their 300 groups, as SQL on the number of a list. */
 const persons = {
   everything: 'true',
@@ -44,10 +53,16 @@ const persons = {
 } as const;
 const ratioMax = 1.3;
 const rounds = 2;
+/** What the service ranks for eight passages, and what each way of searching finds before both are joined. */
+const rankedMax = 32;
+const legMax = 200;
+const { RETRIEVAL_VECTOR_WEIGHT: weight } = loadSettings({ DATA_DIR: '/' });
 
 type PersonName = keyof typeof persons;
 
-const ruleSql = (item: string) => `((${item}) * 7919::bigint % ${listCount})::int + 1`;
+/** Independent of what documents are about: each list has documents of all topics. */
+const ruleSql = (item: string) => `((${item}) * 7919::bigint % ${ruleSpread} % ${listCount})::int + 1`;
+const ruleOf = (item: number) => (((item * 7919) % ruleSpread) % listCount) + 1;
 const userId = (name: string) => `user_growth_${name.replaceAll(' ', '_')}`;
 /** The 300 groups are spread over all lists. */
 const isOwnGroupSql = `number % ${Math.floor(listCount / groupsOfPerson)} = 0 and number / ${Math.floor(listCount / groupsOfPerson)} <= ${groupsOfPerson}`;
@@ -127,26 +142,71 @@ interface Cost {
   readonly buffers: number;
   readonly ms: number;
 }
+/** How a question is searched: by words, or by words and vectors. */
+type Way = 'words' | 'hybrid';
 
-async function search(db: Database, question: Question, gate: AccessGate | undefined): Promise<Cost> {
-  const ranking = new ChunkRanking(db);
+async function search(db: Database, way: Way, question: Question, gate: AccessGate | undefined): Promise<Cost> {
   const scope = { orgId, dataSourceIds: [sourceId], ...(gate === undefined ? {} : { gate }) };
   const startMs = performance.now();
-  const chunks = await rankChunks(ranking, scope, questionText(question), 32);
+  const chunks = await find(db, way, question, scope);
   const ms = performance.now() - startMs;
   const buffers = await db.transaction(async (tx) => {
     const before = await tx.query<{ buffers: number }>(buffersSql);
-    await rankChunks(ranking, scope, questionText(question), 32);
+    await find(db, way, question, scope);
     const after = await tx.query<{ buffers: number }>(buffersSql);
     return (after[0]?.buffers ?? 0) - (before[0]?.buffers ?? 0);
   });
   return { ids: chunks.slice(0, wanted).map(({ chunkId }) => Number(chunkId) - 1), buffers, ms };
 }
 
-const passages = Number(process.argv[2] ?? 1_000_000);
+async function find(db: Database, way: Way, question: Question, scope: AllowedSources): Promise<readonly RankedChunk[]> {
+  const ranking = new ChunkRanking(db);
+  if (way === 'words') return rankChunks(ranking, scope, questionText(question), rankedMax);
+  const model = { id: vectorModel, name: vectorModel, embed: () => Promise.reject(new Error('no model is asked')) };
+  const embeddings: Embeddings = {
+    store: new EmbeddingStore(db),
+    model,
+    modelOf: () => model,
+    embed: async () => ({ tokens: 0, vectors: [questionVector(question.passage)] }),
+    dimensions: undefined,
+    timeoutMs: 60_000,
+    weight,
+  };
+  const asked = { text: questionText(question), context: [], charge: nobody };
+  const { chunks, retrieval } = await rankAll(
+    { ranking, embeddings, reranker: undefined },
+    scope,
+    asked,
+    rankedMax,
+    AbortSignal.timeout(600_000),
+  );
+  if (retrieval.mode !== 'hybrid') throw new Error(`searched by words alone: ${retrieval.reason}`);
+  return chunks;
+}
+
+/** What a search of everything that a person may open finds first, for each question. */
+function findExactly(way: Way, questions: readonly Question[], isOpen: (passage: number) => boolean, vectors: VectorLists) {
+  if (way === 'words') return exactlyRanked(questions, passages, isOpen);
+  const words = exactlyScored(questions, passages, isOpen, legMax);
+  const toIds = (list: readonly { readonly passage: number; readonly score: number }[]) =>
+    list.map(({ passage, score }) => ({ id: `${passage}`, score }));
+  return questions.map((_question, index) =>
+    fuse(toIds(words[index] ?? []), [toIds(vectors[index] ?? [])], weight)
+      .slice(0, wanted)
+      .map(({ id }) => Number(id)),
+  );
+}
+type VectorLists = readonly (readonly { readonly passage: number; readonly score: number }[])[];
+
+const [size = '1000000'] = process.argv.slice(2).filter((word) => word !== '--hybrid');
+const passages = Number(size);
+const ways: readonly Way[] = process.argv.includes('--hybrid') ? ['words', 'hybrid'] : ['words'];
 const { DATABASE_URL } = process.env;
 const folder = mkdtempSync(join(tmpdir(), 'parley-growth-permissions-'));
-const where = DATABASE_URL === undefined ? {} : { DATABASE_URL };
+const where = {
+  ...(DATABASE_URL === undefined ? {} : { DATABASE_URL }),
+  ...(ways.includes('hybrid') ? { EMBEDDING_MODEL: vectorModel } : {}),
+};
 const db = await openDatabase(loadSettings({ DATA_DIR: folder, DATABASE_STATEMENT_TIMEOUT_MS: '600000', ...where }), {
   onError: (error) => {
     throw error;
@@ -159,45 +219,54 @@ try {
   const gates = await openGates(db);
   // Searched with and without a gate: a gate names it as MIRRORED, whatever it is.
   await db.execute(`UPDATE data_sources SET access = 'LENT' WHERE id = $1`, [sourceId]);
+  if (ways.includes('hybrid')) {
+    if (db.vectors.kind !== 'ready') throw new Error('the database keeps no vectors');
+    if ((await db.query('SELECT 1 FROM source_embeddings LIMIT 1')).length === 0) await loadVectors(db, passages);
+  }
   const questions = makeQuestions(passages, 20);
-  const costs = new Map<PersonName | 'LENT', Cost[][]>();
+  const costs = new Map<string, Cost[][]>();
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, question] of questions.entries()) {
-      for (const [name, gate] of [['LENT', undefined] as const, ...gates]) {
-        const all = costs.get(name) ?? questions.map(() => []);
-        all[index]?.push(await search(db, question, gate));
-        costs.set(name, all);
+      for (const way of ways) {
+        for (const [name, gate] of [['LENT', undefined] as const, ...gates]) {
+          const all = costs.get(`${way} ${name}`) ?? questions.map(() => []);
+          all[index]?.push(await search(db, way, question, gate));
+          costs.set(`${way} ${name}`, all);
+        }
       }
     }
   }
-  const toMedians = (name: PersonName | 'LENT') =>
-    (costs.get(name) ?? []).map((all) => ({
-      ids: all[0]?.ids ?? [],
-      buffers: middle(all.map(({ buffers }) => buffers)),
-      ms: middle(all.map(({ ms }) => ms)),
-    }));
-  const lent = toMedians('LENT');
-  console.log(
-    `LENT: buffers p50 ${middle(lent.map(({ buffers }) => buffers))}, p50 ${middle(lent.map(({ ms }) => ms)).toFixed(1)} ms`,
-  );
-  for (const [name, gate] of gates) {
-    const own = toMedians(name);
-    const rules = new Set(gate.ruleIds);
-    const exact = exactlyRanked(questions, passages, (passage) =>
-      rules.has(((Math.floor(passage / itemPassages) * 7919) % listCount) + 1),
-    );
-    const ratio = (figure: 'buffers' | 'ms') => {
-      const p50 = middle(own.map((one) => one[figure])) / middle(lent.map((one) => one[figure]));
-      if (p50 > ratioMax + 0.005) process.exitCode = 1;
-      const ratios = own.map((one, index) => one[figure] / Math.max(1e-9, lent[index]?.[figure] ?? 0));
-      return `${figure} ${p50.toFixed(2)} × p50 (of one question: median ${middle(ratios).toFixed(2)}, p90 ${middle(ratios, 0.9).toFixed(2)})`;
-    };
-    const same = own.map(
-      ({ ids }, index) => ids.filter((id) => exact[index]?.includes(id)).length / Math.max(1, exact[index]?.length ?? 0),
-    );
-    console.log(
-      `${name} (${gate.ruleIds.length} lists): ${ratio('buffers')}, ${ratio('ms')}, first ${wanted} as exact ${(same.reduce((sum, one) => sum + one, 0) / same.length).toFixed(3)}`,
-    );
+  const readers = [undefined, ...gates.map(([, gate]) => gate)].map((gate) => {
+    const rules = gate === undefined ? undefined : new Set(gate.ruleIds);
+    return (passage: number) => rules === undefined || rules.has(ruleOf(Math.floor(passage / itemPassages)));
+  });
+  const vectors = ways.includes('hybrid') ? exactlyNearest(questions, passages, readers, legMax) : [];
+  for (const way of ways) {
+    const toMedians = (name: string) =>
+      (costs.get(`${way} ${name}`) ?? []).map((all) => ({
+        ids: all[0]?.ids ?? [],
+        buffers: middle(all.map(({ buffers }) => buffers)),
+        ms: middle(all.map(({ ms }) => ms)),
+      }));
+    const lent = toMedians('LENT');
+    for (const [place, name] of ['LENT', ...gates.map(([person]) => person)].entries()) {
+      const own = toMedians(name);
+      const lists = vectors.map((all) => all[place] ?? []);
+      const exact = findExactly(way, questions, readers[place] ?? (() => true), lists);
+      const ratio = (figure: 'buffers' | 'ms') => {
+        const all = middle(own.map((one) => one[figure]));
+        const p50 = all / middle(lent.map((one) => one[figure]));
+        if (p50 > ratioMax + 0.005) process.exitCode = 1;
+        const ratios = own.map((one, index) => one[figure] / Math.max(1e-9, lent[index]?.[figure] ?? 0));
+        return `${figure} p50 ${all.toFixed(1)}, ${p50.toFixed(2)} × (of one question: median ${middle(ratios).toFixed(2)}, p90 ${middle(ratios, 0.9).toFixed(2)})`;
+      };
+      const same = own.map(
+        ({ ids }, index) => ids.filter((id) => exact[index]?.includes(id)).length / Math.max(1, exact[index]?.length ?? 0),
+      );
+      console.log(
+        `${way}, ${name}: ${ratio('buffers')}, ${ratio('ms')}, first ${wanted} as exact ${(same.reduce((sum, one) => sum + one, 0) / same.length).toFixed(3)}`,
+      );
+    }
   }
 } finally {
   await db.close();
