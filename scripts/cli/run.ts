@@ -22,7 +22,9 @@ export async function runCommand(
   signal: AbortSignal,
 ): Promise<number> {
   try {
-    return (await perform(readTyped(words), env, screen, signal)) ? exitCodes.good : exitCodes.failed;
+    const typed = readTyped(words);
+    if (typed.words[0] === 'upgrade') return await checkOrUndoUpgrade(typed, env, screen);
+    return (await perform(typed, env, screen, signal)) ? exitCodes.good : exitCodes.failed;
   } catch (error) {
     screen.progress('');
     if (signal.aborted) {
@@ -60,7 +62,7 @@ async function perform(typed: Typed, env: NodeJS.ProcessEnv, screen: Screen, sig
     return say(text) && isGood;
   }
   if (noun === 'move') return say(await (await import('./move.ts')).moveData(typed, env, screen));
-  if (noun === 'upgrade') return say(await (await import('./upgrade.ts')).checkUpgrade(typed, env));
+  if (noun === 'upgrade') return (await checkOrUndoUpgrade(typed, env, screen)) === exitCodes.good;
   const name = commandNameOf(noun, verb);
   const written = writtenCommandOf(name);
   if (written !== undefined)
@@ -80,6 +82,13 @@ async function perform(typed: Typed, env: NodeJS.ProcessEnv, screen: Screen, sig
   } finally {
     await local?.close();
   }
+}
+
+/** It ends with codes of its own. */
+async function checkOrUndoUpgrade(typed: Typed, env: NodeJS.ProcessEnv, screen: Screen): Promise<number> {
+  const { text, exitCode } = await (await import('./upgrade.ts')).upgrade(typed, env);
+  screen.out(`${text}\n`);
+  return exitCode;
 }
 
 async function secrets({ words, switches }: Typed, env: NodeJS.ProcessEnv): Promise<string> {

@@ -35,7 +35,7 @@ ${administrative.join('\n')}
 
   ${'doctor'.padEnd(width)}  Checks settings, database, disk and providers, and says what to do.
   ${'move --to <url>'.padEnd(width)}  Copies an embedded database to a PostgreSQL server, and its files to a bucket.
-  ${'upgrade --check'.padEnd(width)}  Says what the next start will do to the database.
+  ${'upgrade --check'.padEnd(width)}  Says what the next start will do to the database; --undo goes back.
   ${'secrets rotate'.padEnd(width)}  Puts all stored secrets under the first key of PARLEY_MASTER_KEY.
   ${'search-index rebuild'.padEnd(width)}  Builds the search index of SEARCH_INDEX_URL anew from the database.
   ${'completion bash|zsh|fish'.padEnd(width)}  Prints a script that completes commands in a shell.

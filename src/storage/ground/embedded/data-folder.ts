@@ -109,6 +109,12 @@ export function noteMigration(dataDir: string, migration: string): void {
   if (note.migration !== migration) writeNote(dataDir, { ...note, migration });
 }
 
+/** Another database stands in the folder than the one that was noted: the next start looks for itself. */
+export function forgetMigration(dataDir: string): void {
+  const { migration: _former, ...note } = readNote(dataDir) ?? { format: 1, databaseId: null };
+  writeNote(dataDir, note);
+}
+
 function readNote(dataDir: string): FolderNote | undefined {
   const path = notePath(dataDir);
   if (!existsSync(path)) return undefined;

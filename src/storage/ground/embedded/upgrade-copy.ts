@@ -3,7 +3,9 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newestMigration } from '../migrations/migrations-folder.ts';
 import { measureFreeBytes } from '../opening/folders.ts';
-import { notedMigration } from './data-folder.ts';
+import { StartRefusal } from '../opening/start-refusal.ts';
+import { forgetMigration, notedMigration } from './data-folder.ts';
+import { lockFolder } from './lock.ts';
 import { flushTree } from './new-database.ts';
 
 /** What a start did before its migrations: kept a copy of the files of the database, or had no room for one. */
@@ -16,6 +18,11 @@ export function upgradeCopyPath(dataDir: string): string {
   return join(dataDir, 'database.before-upgrade');
 }
 
+/** What the files of the database take. */
+export function measureDatabase(dataDir: string): number {
+  return measureSize(join(dataDir, 'database'));
+}
+
 /** What the copy of an existing database would take; undefined when the last program that opened it knew the same migrations. */
 export function neededCopy(dataDir: string): { readonly sizeBytes: number } | undefined {
   const database = join(dataDir, 'database');
@@ -24,7 +31,7 @@ export function neededCopy(dataDir: string): { readonly sizeBytes: number } | un
   const newest = newestMigration();
   // A database of a newer program is refused when it is opened.
   if (migration !== undefined && Number.parseInt(migration, 10) >= Number.parseInt(newest, 10)) return undefined;
-  return { sizeBytes: measureSize(database) };
+  return { sizeBytes: measureDatabase(dataDir) };
 }
 
 /**
@@ -49,6 +56,31 @@ export async function copyBeforeUpgrade(dataDir: string, freeMinBytes: number): 
   rmSync(path, { recursive: true, force: true });
   renameSync(temporaryPath, path);
   return { kind: 'kept', path, sizeBytes };
+}
+
+/**
+ * Puts the copy in the place of the database, which stays beside it. Can be repeated after a crash.
+ *
+ * @returns where the database of after the upgrade is now.
+ * @throws StartRefusal without a copy, when an earlier database lies beside it already, or when a process uses the folder.
+ */
+export function putCopyBack(dataDir: string): string {
+  const [database, copy] = [join(dataDir, 'database'), upgradeCopyPath(dataDir)];
+  const aside = join(dataDir, 'database.after-upgrade');
+  if (!existsSync(copy))
+    throw new StartRefusal(`There is no copy from before an upgrade (${copy}). Restore the whole data folder from a backup.`);
+  const unlock = lockFolder(dataDir);
+  try {
+    if (existsSync(database)) {
+      if (existsSync(aside)) throw new StartRefusal(`${aside} is there already. Move it away or delete it, and repeat this.`);
+      renameSync(database, aside);
+    }
+    renameSync(copy, database);
+    forgetMigration(dataDir);
+    return aside;
+  } finally {
+    unlock();
+  }
 }
 
 function measureSize(folder: string): number {
