@@ -117,6 +117,9 @@ function errorText(shownError: PublicError) {
   return { error: { ...body.error, errors } };
 }
 
+/** Clients of the completions format wait for a `Retry-After` up to this. */
+const clientWaitSecondsMax = 60;
+
 /** What an error reply says besides its body. */
 export function errorHeaders(shownError: PublicError): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
@@ -124,8 +127,9 @@ export function errorHeaders(shownError: PublicError): Readonly<Record<string, s
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)));
   // Clients of the common format retry a 409 by themselves. Most would fail again, but not one whose first request is still running.
   if (shownError.status === 409 && shownError.code !== 'IDEMPOTENCY_IN_PROGRESS') headers['x-should-retry'] = 'false';
-  // A used-up quota does not come back within a client's retries.
-  if (shownError.code === 'INSUFFICIENT_QUOTA' && (retryAfterSeconds ?? 0) > 60) headers['x-should-retry'] = 'false';
+  // Stock clients read a longer wait in opposite ways: openai 7.59 tries again after half a second, @anthropic-ai/sdk 1.14 sleeps through it
+  // within the pending call (findings/retry-after-a-minute.sh). With this header both give the refusal to the program at once.
+  if ((retryAfterSeconds ?? 0) > clientWaitSecondsMax) headers['x-should-retry'] = 'false';
   if (shownError.status === 401) headers['www-authenticate'] = shownError.detail.challenge ?? 'Bearer';
   return headers;
 }

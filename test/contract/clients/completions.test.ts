@@ -83,6 +83,24 @@ describe('openai', () => {
     expect(upstream.requests[1]?.body?.messages).toContainEqual({ role: 'tool', tool_call_id: 'call_1', content: '3' });
   });
 
+  it('gives up at once where the provider wants more than a minute, and repeats after less', async () => {
+    const patient = new OpenAI({ baseURL: baseUrl(), apiKey: key(), maxRetries: 2 });
+    const create = () => patient.chat.completions.create({ model, messages: question });
+    upstream.next({ status: 429, headers: { 'retry-after': '3600' } });
+    await expect(create()).rejects.toThrow(OpenAI.RateLimitError);
+    expect(upstream.requests).toHaveLength(1);
+    upstream.next({ status: 429, headers: { 'retry-after': '1' } });
+    expect((await create()).choices[0]?.message.content).toBe('It is 3.');
+  });
+
+  it('answers a repeated request with an Idempotency-Key among its headers by the first reply', async () => {
+    const create = () =>
+      client().chat.completions.create({ model, messages: question }, { headers: { 'Idempotency-Key': 'order-17' } });
+    const first = await create();
+    expect((await create()).id).toBe(first.id);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
   it('throws its own error classes', async () => {
     await expect(client().chat.completions.create({ model: 'openai/none', messages: question })).rejects.toThrow(
       OpenAI.NotFoundError,

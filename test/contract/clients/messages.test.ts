@@ -218,6 +218,9 @@ describe('@anthropic-ai/sdk', () => {
     expect(limited).toBeInstanceOf(Anthropic.RateLimitError);
     expect(limited).toMatchObject({ error: { type: 'error', error: { type: 'rate_limit_error' } } });
     expect((limited as InstanceType<typeof Anthropic.APIError>).headers?.get('retry-after')).toBe('7');
+    // By itself, the SDK would sleep for the hour.
+    upstream.next({ status: 429, headers: { 'retry-after': '3600' } });
+    await expect(create({}, { maxRetries: 2 })).rejects.toThrow(Anthropic.RateLimitError);
     upstream.next({ text: ['a', 'b', 'c'], chunkDelayMs: 10, cutAtByte: 500 });
     await expect(client().messages.stream({ model, max_tokens, messages: question }).finalMessage()).rejects.toThrow(
       /api_error.*(malformed|broke off)/,
