@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { MaskedDeltas } from '../../src/engine/runs/output/masked-deltas.ts';
 import { createGuards } from '../../src/engine/tools/secrets/guards/guards.ts';
+import { createOwnPatterns } from '../../src/engine/tools/secrets/guards/own-patterns.ts';
 import { GuardSession } from '../../src/engine/tools/secrets/guards/session.ts';
 import { guardKinds } from '../../src/entities/agents/guard.ts';
 import { readLiteral } from '../../src/lib/json/string-literal.ts';
@@ -36,17 +37,29 @@ export async function benchGuards(): Promise<readonly Row[]> {
       rowOf(`guard, ${name} : promised`, () => newSession().mask(text)),
       rowOf(`guard, ${name} in tokens : promised`, () => mask(pieces), note),
       rowOf(`guard, ${name} in tokens, values put back : promised`, () => putBack(newSession(), text, pieces), note),
+      rowOf(`guard with own patterns, ${name} : promised`, () => newSession(own).mask(text)),
+      rowOf(`guard with own patterns, ${name} in tokens : promised`, () => mask(pieces, own), note),
     );
   }
   return rows;
 }
 
-function newSession(): GuardSession {
-  return new GuardSession({ kinds: guardKinds, patterns: [], putsBack: false, modelId: null }, () => undefined);
+const toOwn = createOwnPatterns();
+/** As organizations write them; the first stands in each sentence with numbers. */
+const own = [
+  { name: 'INVOICE', pattern: 'A-[0-9]{5}', lengthMax: 7 },
+  { name: 'CASE', pattern: '\\b[A-Z]{2,4}-\\d{3,6}\\b', lengthMax: 11 },
+  { name: 'EMPLOYEE', pattern: '(?i:employee|staff) (?:no|number)\\.? ?\\d{4,8}', lengthMax: 30 },
+  { name: 'HOST', pattern: '[a-z0-9-]+\\.internal\\.example', lengthMax: 80 },
+  { name: 'PROJECT', pattern: 'Project (?:Falcon|Osprey|Kestrel)', lengthMax: 15 },
+].map(toOwn);
+
+function newSession(patterns: typeof own = []): GuardSession {
+  return new GuardSession({ kinds: guardKinds, patterns, putsBack: false, modelId: null }, () => undefined);
 }
 
-function mask(pieces: readonly string[]): void {
-  const deltas = new MaskedDeltas(newSession().outMask());
+function mask(pieces: readonly string[], patterns: typeof own = []): void {
+  const deltas = new MaskedDeltas(newSession(patterns).outMask());
   for (const piece of pieces) deltas.feed('text', piece);
   deltas.end();
 }

@@ -8,6 +8,7 @@ const shortMax = 32;
 
 /** A text as a JSON string literal, quotes included. */
 export function writeLiteral(text: string): string {
+  if (text === '') return '""';
   if (text.length > shortMax) return JSON.stringify(text);
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -15,4 +16,13 @@ export function writeLiteral(text: string): string {
     if (code < 32 || code === 34 || code === 92 || code >= 0xd800) return JSON.stringify(text);
   }
   return `"${text}"`;
+}
+
+/**
+ * A text as a JSON string literal, of which only cuts can need escapes: it is joined of parts of literals without any. Halves of characters at its ends are
+ * escaped.
+ */
+export function quoteUnescaped(text: string): string {
+  if (text === '') return '""';
+  return text.charCodeAt(0) < 0xd800 && text.charCodeAt(text.length - 1) < 0xd800 ? `"${text}"` : JSON.stringify(text);
 }

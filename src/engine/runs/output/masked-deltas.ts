@@ -1,5 +1,5 @@
 import type { TokenLogprob } from '../../../entities/conversations/runs/event.ts';
-import { readLiteral, writeLiteral } from '../../../lib/json/string-literal.ts';
+import { quoteUnescaped, readLiteral, writeLiteral } from '../../../lib/json/string-literal.ts';
 import type { RunMask, TextStream } from '../../tools/secrets/masking.ts';
 
 export type SaidKind = 'text' | 'refusal' | 'reasoning';
@@ -10,6 +10,8 @@ export class MaskedDeltas {
   readonly #arguments = new Map<number, TextStream>();
   #kind: SaidKind | undefined;
   readonly #said: TextStream;
+  /** Whether what is held back has characters that literals escape. What stands in place of values has none. */
+  #hasEscapes = false;
   /** Tokens of the text since the last place at which nothing was held back. */
   #tokens: TokenLogprob[] = [];
   /** Secrets masked in what is said, up to that place. */
@@ -33,12 +35,16 @@ export class MaskedDeltas {
   /** @returns the part of the text that may leave now. */
   feed(kind: SaidKind, json: string): string {
     this.#kind = kind;
-    return writeLiteral(this.#said.feed(readLiteral(json)));
+    if (!json.includes('\\') && !this.#hasEscapes) return quoteUnescaped(this.#said.feed(json.slice(1, -1)));
+    const text = this.#said.feed(readLiteral(json));
+    this.#hasEscapes = this.#said.isHolding;
+    return writeLiteral(text);
   }
 
   /** @returns the rest of what is said. */
   end(): string {
     const rest = this.#said.flush();
+    this.#hasEscapes = false;
     this.#kind = undefined;
     this.#tokens = [];
     this.#maskedBefore = this.#said.maskedCount;

@@ -1,11 +1,22 @@
 import type { TextStream } from '../masking.ts';
+import { AutomatonReader } from './automaton.ts';
+import type { GuardEngine, Reading } from './port.ts';
 
-/** What a stream asks of the patterns. */
+/** What a stream asks of the engines. `before` is the character that stands before a text. */
 export interface MaskingRule {
-  mask(text: string): string;
-  maskBeginning(text: string): MaskedBeginning;
-  /** They change when a value is added; undefined: the patterns must see all. */
-  charClasses(): CharClasses | undefined;
+  /** The end of the text. */
+  maskEnd(text: string, before: string): string;
+  maskBeginning(text: string, before: string): MaskedBeginning;
+  /** Others when a value or a pattern is added. */
+  readings(): Readings;
+}
+
+/** How streams know what may pass. */
+export interface Readings {
+  /** The engines must see all. */
+  readonly isBlind: boolean;
+  readonly classes: CharClasses;
+  readonly automata: readonly Extract<Reading, { readonly type: 'automaton' }>[];
 }
 
 /** What may leave of a text that goes on. The rest, from `open`, may be the beginning of a value: it waits. */
@@ -14,7 +25,7 @@ export interface MaskedBeginning {
   readonly open: number;
 }
 
-/** The class of each character of ASCII. */
+/** The class of each character of ASCII, and of all others. */
 export type CharClasses = Uint8Array;
 
 /** No value has such a character, or begins with it. */
@@ -41,8 +52,12 @@ const localMax = 64;
 /** Pieces of one word are looked at together, up to so many characters. */
 const pendingMax = 32;
 
+/** The place of characters outside ASCII. */
+const foreign = 128;
+
 /** How the built-in patterns know ordinary text. */
-export const ordinaryCharClasses: CharClasses = Uint8Array.from({ length: 128 }, (_, code) => {
+const ordinaryCharClasses: CharClasses = Uint8Array.from({ length: foreign + 1 }, (_, code) => {
+  if (code === foreign) return small;
   const char = String.fromCharCode(code);
   const special = { '-': dash, '+': plus, ':': colon, '@': telling, '[': telling, ']': telling }[char];
   if (special !== undefined) return special;
@@ -53,12 +68,31 @@ export const ordinaryCharClasses: CharClasses = Uint8Array.from({ length: 128 },
   return /[ ()]/.test(char) ? soft : hard;
 });
 
+/** Where no engine knows values by ordinary words, only placeholders tell. */
+const placeholderCharClasses: CharClasses = Uint8Array.from(ordinaryCharClasses, (_, code) =>
+  code === 91 || code === 93 ? telling : hard,
+);
+
+export function createReadings(engines: readonly GuardEngine[]): Readings {
+  const readings = engines.flatMap(({ reading }) => (reading === undefined ? [] : [reading]));
+  const ordinary = readings.filter((reading) => reading.type === 'ordinary');
+  const marked = markBeginnings(
+    ordinary.length === 0 ? placeholderCharClasses : ordinaryCharClasses,
+    ordinary.flatMap(({ beginnings }) => beginnings),
+  );
+  return {
+    isBlind: readings.length < engines.length || marked === undefined,
+    classes: marked ?? ordinaryCharClasses,
+    automata: readings.filter((reading) => reading.type === 'automaton'),
+  };
+}
+
 /** Also marks the characters with which these values begin. Those outside ASCII leave no ordinary text at all. */
-export function markBeginnings(classes: CharClasses, values: readonly string[]): CharClasses | undefined {
+function markBeginnings(classes: CharClasses, values: readonly string[]): CharClasses | undefined {
   const marked = classes.slice();
   for (const value of values) {
     const code = value.charCodeAt(0);
-    if (code >= marked.length) return undefined;
+    if (code >= foreign) return undefined;
     marked[code] = beginning;
   }
   return marked;
@@ -67,24 +101,26 @@ export function markBeginnings(classes: CharClasses, values: readonly string[]):
 /**
  * Masks a text that arrives in pieces; what may be the beginning of a value waits for the next piece.
  *
- * Ordinary words leave by a look at each of their characters, whole. The patterns are asked once for a word that may be of a value, when it ends.
+ * Each character is looked at once. Ordinary words and numbers leave by that look. Engines are asked once for a part that may be of a value, when it ends.
  */
 export class MaskingStream implements TextStream {
   readonly #rule: MaskingRule;
+  readonly #part = new OpenPart();
+  #readings: Readings;
+  #readers: readonly LimitedReader[];
   #held = '';
-  /** Whether what is held is ordinary so far: characters of one word. */
-  #isOrdinary = true;
-  /** Characters of ASCII at its end. */
-  #wordLength = 0;
-  /** By which it is ordinary. */
-  #classes: CharClasses | undefined;
-  /** Characters that the patterns have not seen. */
+  /** The last character that left. */
+  #before = '';
+  /** Whether the engines must see what is held. */
+  #isSuspect = false;
+  /** Characters of it that they have not seen. */
   #pending = 0;
   maskedCount = 0;
 
   constructor(rule: MaskingRule) {
     this.#rule = rule;
-    this.#classes = rule.charClasses();
+    this.#readings = rule.readings();
+    this.#readers = readersOf(this.#readings);
   }
 
   get isHolding(): boolean {
@@ -92,95 +128,222 @@ export class MaskingStream implements TextStream {
   }
 
   feed(piece: string): string {
-    const classes = this.#rule.charClasses();
-    if (classes !== this.#classes) this.#hold(this.#held, classes);
-    if (classes === undefined || !this.#isOrdinary) return this.#ask(piece, classes);
-    const end = this.#scan(piece, classes);
-    if (end === undefined) return this.#ask(piece, classes);
-    if (end === 0) {
-      this.#held += piece;
-      return this.#held.length > localMax + pendingMax ? this.#shorten() : '';
+    const readings = this.#rule.readings();
+    if (readings !== this.#readings) this.#use(readings);
+    if (this.#isSuspect || !this.#read(piece)) return this.#ask(piece);
+    let openLength = this.#part.length;
+    if (openLength > localMax) {
+      if (!this.#part.isWord) return this.#ask(piece);
+      // The beginning of a long ordinary word may go.
+      openLength = localMax;
     }
-    const text = this.#held + piece.slice(0, end);
-    this.#held = piece.slice(end);
-    return text;
+    if (this.#readers.length > 0) {
+      for (const { reader, openMax } of this.#readers) openLength = Math.max(openLength, Math.min(reader.openLength, openMax));
+    }
+    return this.#leave(piece, openLength);
   }
 
   flush(): string {
     const rest = this.#held;
-    this.#hold('', this.#rule.charClasses());
-    return rest === '' ? rest : this.#count(this.#rule.mask(rest), rest);
+    const before = this.#before;
+    this.#before = '';
+    this.#hold('');
+    return rest === '' ? rest : this.#count(this.#rule.maskEnd(rest, before), rest);
   }
 
-  /** @returns where its last word begins; undefined where it is not ordinary. */
-  #scan(piece: string, classes: CharClasses): number | undefined {
-    let wordLength = this.#wordLength;
-    let end = 0;
-    for (let index = 0; index < piece.length; index += 1) {
-      const code = piece.charCodeAt(index);
-      // Of a local part of an e-mail address, and of nothing else.
-      const charClass = code < 128 ? classes[code] : undefined;
-      if (charClass === undefined) wordLength = 0;
-      else if (charClass <= soft) {
-        end = index + 1;
-        wordLength = 0;
-      } else {
-        wordLength += 1;
-        if (charClass >= digit || wordLength > wordMax) return undefined;
-        // A block of a private key begins with dashes.
-        if (charClass === dash && (wordLength === 1 || (index === 0 ? this.#held.endsWith('-') : piece[index - 1] === '-')))
-          return undefined;
-      }
+  /** @returns whether what is open then is ordinary. */
+  #read(piece: string): boolean {
+    if (this.#readings.isBlind || !this.#part.scan(piece, this.#readings.classes)) return false;
+    return this.#readers.length === 0 || !this.#readers.some(({ reader }) => reader.read(piece));
+  }
+
+  /** Lets go what is held and a piece, but for so many characters at the end. */
+  #leave(piece: string, openLength: number): string {
+    const length = this.#held.length + piece.length;
+    if (openLength >= length) {
+      this.#held += piece;
+      return '';
     }
-    this.#wordLength = wordLength;
-    return end;
+    let left = this.#held;
+    if (openLength === 0) {
+      left += piece;
+      this.#held = '';
+    } else if (openLength === piece.length) this.#held = piece;
+    else if (openLength < piece.length && openLength < localMax) {
+      left += piece.slice(0, piece.length - openLength);
+      this.#held = piece.slice(piece.length - openLength);
+    } else {
+      const text = left + piece;
+      const from = length - openLength - (isSecondHalf(text.charCodeAt(length - openLength)) ? 1 : 0);
+      left = text.slice(0, from);
+      this.#held = text.slice(from);
+    }
+    if (this.#readers.length > 0 && left !== '') this.#before = left.charAt(left.length - 1);
+    return left;
   }
 
-  #ask(piece: string, classes: CharClasses | undefined): string {
+  #ask(piece: string): string {
     const text = this.#held + piece;
     this.#pending += piece.length;
     if (this.#pending <= pendingMax && !hasSeparator(piece)) {
       this.#held = text;
-      this.#isOrdinary = false;
+      this.#isSuspect = true;
       return '';
     }
-    const end = classes === undefined ? undefined : findOrdinaryEnd(text, classes);
-    if (end !== undefined && (end > 0 || text.length <= localMax)) {
-      if (end === text.length) this.#clear();
-      else this.#hold(text.slice(end), classes);
-      return end === text.length ? text : text.slice(0, end);
-    }
-    const { masked, open } = this.#rule.maskBeginning(text);
-    this.#hold(text.slice(open), classes);
+    const { masked, open } = this.#rule.maskBeginning(text, this.#before);
+    if (open > 0) this.#before = text.charAt(open - 1);
+    this.#hold(text.slice(open));
     return this.#count(masked, text.slice(0, open));
   }
 
-  /** Lets the beginning of a long ordinary word go. */
-  #shorten(): string {
-    const text = this.#held;
-    let from = text.length - localMax;
-    if (isSecondHalf(text.charCodeAt(from))) from -= 1;
-    this.#held = text.slice(from);
-    return text.slice(0, from);
+  #use(readings: Readings): void {
+    this.#readings = readings;
+    this.#readers = readersOf(readings);
+    this.#hold(this.#held);
   }
 
-  #clear(): void {
-    this.#held = '';
-    this.#wordLength = 0;
-    this.#pending = 0;
-    this.#isOrdinary = true;
-  }
-
-  #hold(text: string, classes: CharClasses | undefined): void {
-    this.#clear();
-    this.#classes = classes;
-    this.#isOrdinary = classes !== undefined && (text === '' || this.#scan(text, classes) === 0);
+  #hold(text: string): void {
     this.#held = text;
+    this.#pending = 0;
+    this.#part.clear();
+    for (const { reader } of this.#readers) reader.clear();
+    this.#isSuspect = text !== '' && !this.#read(text);
   }
 
   #count(masked: string, text: string): string {
     if (masked !== text) this.maskedCount += 1;
     return masked;
+  }
+}
+
+interface LimitedReader {
+  readonly reader: AutomatonReader;
+  /** So many characters are open at most. */
+  readonly openMax: number;
+}
+
+function readersOf({ automata }: Readings): readonly LimitedReader[] {
+  return automata.map(({ automaton, lengthMax }) => ({
+    reader: new AutomatonReader(automaton),
+    openMax: Math.max(1, lengthMax - 1),
+  }));
+}
+
+/**
+ * The part of a text that may go on at its end: a word, or a number with the spaces and brackets that numbers have. By its length, and by the characters that
+ * it has and lacks, it is ordinary, or may be a value.
+ */
+class OpenPart {
+  /** Characters other than small letters. */
+  #signs = 0;
+  #digits = 0;
+  #capitals = 0;
+  #dots = 0;
+  #colons = 0;
+  #pluses = 0;
+  #zeros = 0;
+  /** Side by side at its end. */
+  #dashes = 0;
+  /** Characters of ASCII since the last space or sign. */
+  #wordLength = 0;
+  /** Characters. */
+  length = 0;
+  #before = hard;
+
+  /** Without any number. */
+  get isWord(): boolean {
+    return this.#digits + this.#pluses + this.#colons === 0;
+  }
+
+  clear(): void {
+    this.#startNext();
+    this.#dashes = 0;
+    this.#wordLength = 0;
+    this.length = 0;
+    this.#before = hard;
+  }
+
+  /** @returns whether it is ordinary behind a piece that follows, as well as the parts that ended in that. */
+  scan(piece: string, classes: CharClasses): boolean {
+    let before = this.#before;
+    let wordLength = this.#wordLength;
+    // Where the part begins, before the piece.
+    let from = -this.length;
+    for (let index = 0; index < piece.length; index += 1) {
+      const code = piece.charCodeAt(index);
+      const charClass = classes[code < foreign ? code : foreign] ?? hard;
+      if (charClass > soft && code < foreign) {
+        wordLength += 1;
+        if (wordLength > wordMax) return false;
+      } else wordLength = 0;
+      // Most characters: a letter in a word, or what stands between words of letters.
+      if (this.#signs === 0 && charClass <= small) {
+        if (charClass !== small) from = index + 1;
+        before = charClass;
+        continue;
+      }
+      if (charClass === small && before !== soft) {
+        this.#dashes = 0;
+        before = small;
+        continue;
+      }
+      if (this.#endsBefore(charClass, before)) {
+        if (this.#mayBeValue(index - from)) return false;
+        from = charClass > soft ? index : index + 1;
+        this.#startNext();
+      }
+      if (this.#takes(charClass, code)) return false;
+      before = charClass;
+    }
+    this.#before = before;
+    this.#wordLength = wordLength;
+    this.length = piece.length - from;
+    return true;
+  }
+
+  /** Behind a number only a word of small letters is another part: the groups of some values have capital ones. */
+  #endsBefore(charClass: number, before: number): boolean {
+    if (charClass > soft) return before === soft && (charClass === small || (charClass === capital && this.#capitals < 2));
+    return charClass === hard || this.#digits + this.#pluses === 0;
+  }
+
+  #mayBeValue(length: number): boolean {
+    if (this.#pluses > 0 || this.#colons >= 2) return true;
+    if (this.#digits < 2) return false;
+    return (
+      this.#digits >= 13 ||
+      (this.#capitals >= 2 && length > wordMax) ||
+      (this.#zeros >= 2 && this.#digits >= 8) ||
+      (this.#dots >= 3 && this.#digits >= 4)
+    );
+  }
+
+  #startNext(): void {
+    this.#signs = 0;
+    this.#digits = 0;
+    this.#capitals = 0;
+    this.#dots = 0;
+    this.#colons = 0;
+    this.#pluses = 0;
+    this.#zeros = 0;
+  }
+
+  /** @returns whether it is of a value for sure. */
+  #takes(charClass: number, code: number): boolean {
+    if (charClass > soft) this.#signs += 1;
+    if (charClass === dash) {
+      this.#dashes += 1;
+      return this.#dashes >= 5;
+    }
+    this.#dashes = 0;
+    if (charClass === digit) {
+      this.#digits += 1;
+      if (code === 48) this.#zeros += 1;
+    } else if (charClass === capital) this.#capitals += 1;
+    else if (charClass === inWord) this.#dots += 1;
+    else if (charClass === colon) this.#colons += 1;
+    else if (charClass === plus) this.#pluses += 1;
+    return charClass >= telling;
   }
 }
 
@@ -190,41 +353,6 @@ function hasSeparator(piece: string): boolean {
     if (charClass !== undefined && charClass <= soft) return true;
   }
   return false;
-}
-
-/**
- * Where the last part of a text begins that may go on: a word, or a number with the spaces and brackets that numbers have. Undefined where a part before
- * it may be a value: by its length and by the characters that it has, and lacks.
- */
-function findOrdinaryEnd(text: string, classes: CharClasses): number | undefined {
-  let start = 0;
-  let [digits, capitals, dots, colons, pluses, zeros, dashes, wordLength] = [0, 0, 0, 0, 0, 0, 0, 0];
-  let before = hard;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    const charClass = code < 128 ? (classes[code] ?? hard) : small;
-    const isNumber = digits + pluses > 0;
-    const isWordBehindNumber = before === soft && (charClass === small || (charClass === capital && capitals < 2));
-    if (charClass === hard || (charClass === soft && !isNumber) || isWordBehindNumber) {
-      if (pluses > 0 || colons >= 2 || digits >= 13 || (zeros >= 2 && digits >= 8) || (dots >= 3 && digits >= 4))
-        return undefined;
-      if (capitals >= 2 && digits >= 2 && index - start > wordMax) return undefined;
-      start = isWordBehindNumber ? index : index + 1;
-      digits = capitals = dots = colons = pluses = zeros = 0;
-    }
-    dashes = charClass === dash ? dashes + 1 : 0;
-    wordLength = charClass <= soft || code >= 128 ? 0 : wordLength + 1;
-    if (charClass >= telling || dashes >= 5 || wordLength > wordMax) return undefined;
-    if (charClass === digit) {
-      digits += 1;
-      if (code === 48) zeros += 1;
-    } else if (charClass === capital) capitals += 1;
-    else if (charClass === inWord) dots += 1;
-    else if (charClass === colon) colons += 1;
-    else if (charClass === plus) pluses += 1;
-    before = charClass;
-  }
-  return start;
 }
 
 /** Of a character that takes two units. */

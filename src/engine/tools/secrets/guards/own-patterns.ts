@@ -1,16 +1,34 @@
 import type { GuardPattern } from '../../../../entities/agents/guard.ts';
 import { compileLinearPattern, type LinearPattern } from '../../json-schema/linear-pattern.ts';
+import { Automaton } from './automaton.ts';
 import type { Finding, GuardEngine } from './port.ts';
 
 /** A pattern that people wrote. */
 export interface OwnPattern extends GuardPattern {
   /** Compiled by the first call: that takes a tenth of a millisecond. @throws PatternError for what is no pattern of RE2. */
   compile(): LinearPattern;
+  /** Reads texts for all of these at once; undefined where one of them looks back further than one character. */
+  joinedWith(patterns: readonly OwnPattern[]): Automaton | undefined;
 }
+
+/** Guards whose automaton is kept: the states that it has made serve all runs. */
+const automataMax = 32;
 
 /** Makes a function that gives the same for a pattern as long as that is kept, so that it is compiled once for all runs. */
 export function createOwnPatterns(): (pattern: GuardPattern) => OwnPattern {
   const ownPatterns = new WeakMap<GuardPattern, OwnPattern>();
+  const numbers = new WeakMap<OwnPattern, number>();
+  const automata = new Map<string, Automaton | undefined>();
+  let lastNumber = 0;
+  const joinedWith = (patterns: readonly OwnPattern[]) => {
+    const key = patterns.map((each) => numbers.get(each)).join();
+    if (!automata.has(key)) {
+      const [oldest] = automata.keys();
+      if (automata.size >= automataMax && oldest !== undefined) automata.delete(oldest);
+      automata.set(key, joinPatterns(patterns));
+    }
+    return automata.get(key);
+  };
   return (pattern) => {
     const existing = ownPatterns.get(pattern);
     if (existing !== undefined) return existing;
@@ -19,32 +37,94 @@ export function createOwnPatterns(): (pattern: GuardPattern) => OwnPattern {
       linear ??= compileLinearPattern(pattern.pattern, () => undefined);
       return linear;
     };
-    const own = { ...pattern, compile };
+    const own = { ...pattern, compile, joinedWith };
+    lastNumber += 1;
+    numbers.set(own, lastNumber);
     ownPatterns.set(pattern, own);
     return own;
   };
 }
 
+function joinPatterns(patterns: readonly OwnPattern[]): Automaton | undefined {
+  const programs = patterns.map((each) => each.compile().program());
+  return programs.every((program) => program !== undefined) ? new Automaton(programs) : undefined;
+}
+
 /**
- * An engine of patterns that people wrote, by RE2: linear, whatever they are.
+ * An engine of patterns that people wrote. An automaton reads the text; RE2 sees the parts in which it ended. Linear, whatever they are.
  *
  * @throws PatternError for what is no pattern of RE2.
  */
 export function createOwnEngine(patterns: readonly OwnPattern[]): GuardEngine {
   const own = patterns.map((each) => ({ name: each.name, lengthMax: each.lengthMax, linear: each.compile() }));
   const lengthMax = Math.max(0, ...patterns.map((each) => each.lengthMax));
+  const automaton = patterns[0]?.joinedWith(patterns);
+  const everywhere = new Set(own.keys());
+  // The place and the values of one text are asked for one after the other.
+  let last: PartsOfText = { text: '', open: 0, parts: [] };
+  const read = (text: string): PartsOfText => {
+    if (text === last.text) return last;
+    last =
+      automaton === undefined
+        ? { text, open: 0, parts: [{ from: 0, to: text.length, patterns: everywhere }] }
+        : readParts(automaton, text);
+    return last;
+  };
   return {
-    find(text) {
+    find(text, before) {
       const findings: Finding[] = [];
-      for (const { name, linear, lengthMax: most } of own) {
-        linear.each(text, (start, end) => {
-          if (end - start <= most) findings.push({ start, end, kind: 'CUSTOM', label: name });
-        });
+      for (const { from, to, patterns: places } of read(text).parts) {
+        // `\b` asks for the character before.
+        const part = from === 0 ? before + text.slice(0, to) : text.slice(from - 1, to);
+        const offset = from === 0 ? -before.length : from - 1;
+        for (const place of places) {
+          const pattern = own[place];
+          const take = (start: number, end: number) => {
+            if (pattern !== undefined && end - start <= pattern.lengthMax)
+              findings.push({ start: start + offset, end: end + offset, kind: 'CUSTOM', label: pattern.name });
+          };
+          pattern?.linear.each(part, take, from - offset);
+        }
       }
       return findings;
     },
-    openAt: (text) => Math.max(0, text.length - Math.max(0, lengthMax - 1)),
+    openAt: (text) => Math.max(0, text.length - Math.max(0, lengthMax - 1), read(text).open),
+    reading: automaton === undefined ? undefined : { type: 'automaton', automaton, lengthMax },
   };
+}
+
+interface PartsOfText {
+  readonly text: string;
+  /** Where a value may begin that goes on behind the text. */
+  readonly open: number;
+  /** No value reaches into them, or out of them. */
+  readonly parts: readonly { readonly from: number; readonly to: number; readonly patterns: ReadonlySet<number> }[];
+}
+
+function readParts(automaton: Automaton, text: string): PartsOfText {
+  const parts: PartsOfText['parts'][number][] = [];
+  let patterns = new Set<number>();
+  let open = 0;
+  let state = automaton.idle;
+  for (let index = 0; index < text.length; index += 1) {
+    let codePoint = text.charCodeAt(index);
+    if (codePoint >= 0xd800 && codePoint < 0xdc00) {
+      // The other half may follow.
+      if (index + 1 === text.length) break;
+      codePoint = text.codePointAt(index) ?? codePoint;
+      if (codePoint > 0xffff) index += 1;
+    }
+    state = state.ascii[codePoint] ?? automaton.next(state, codePoint);
+    if (state.isIdle) {
+      if (patterns.size > 0) {
+        parts.push({ from: open, to: index + 1, patterns });
+        patterns = new Set();
+      }
+      open = index + 1;
+    } else if (state.hasEnded) for (const place of state.ended) patterns.add(place);
+  }
+  if (patterns.size > 0) parts.push({ from: open, to: text.length, patterns });
+  return { text, open, parts };
 }
 
 /** An engine of values that a model has named. */
@@ -64,5 +144,6 @@ export function createValueEngine(values: readonly string[]): GuardEngine {
         if (values.some((value) => value.startsWith(text.slice(start)))) return start;
       return text.length;
     },
+    reading: { type: 'ordinary', beginnings: values },
   };
 }

@@ -13,7 +13,7 @@ interface Pattern {
   /** What a value may begin with where the text ends; looked for in the last `holdMax` characters. A function: where that begins. */
   readonly open: RegExp | ((text: string) => number);
   /** What stands at the end of a text in which a value may begin: asked first. */
-  readonly openEnd?: RegExp;
+  readonly openEnd?: Uint8Array;
   readonly holdMax: number;
   /** No value is shorter. */
   readonly lengthMin: number;
@@ -52,6 +52,11 @@ const emailPattern: Pattern = {
   holdMax: tailMax,
   lengthMin: 6,
 };
+
+/** 1 for each character of ASCII that is meant. */
+function charSet(pattern: RegExp): Uint8Array {
+  return Uint8Array.from({ length: 128 }, (_, code) => (pattern.test(String.fromCharCode(code)) ? 1 : 0));
+}
 
 /** Where the characters begin that stand at the end of a text. */
 function backOver(text: string, isMeant: (code: number) => boolean, most: number): number {
@@ -112,7 +117,7 @@ const phonePattern: Pattern = {
     });
   },
   open: /(?:\+|0)[\d ()./-]{0,25}$/,
-  openEnd: /[+\d ()./-]$/,
+  openEnd: charSet(/[+\d ()./-]$/),
   holdMax: 32,
   lengthMin: 9,
 };
@@ -141,7 +146,7 @@ const cardPattern: Pattern = {
     });
   },
   open: /\b\d[\d -]{0,36}$/,
-  openEnd: /[\d -]$/,
+  openEnd: charSet(/[\d -]$/),
   holdMax: 40,
   lengthMin: 13,
 };
@@ -188,7 +193,7 @@ const ibanPattern: Pattern = {
     });
   },
   open: /\b[A-Z](?:[A-Z](?:\d(?:\d[A-Z0-9 ]{0,40})?)?)?$/,
-  openEnd: /[A-Z\d ]$/,
+  openEnd: charSet(/[A-Z\d ]$/),
   holdMax: 48,
   lengthMin: 15,
 };
@@ -229,6 +234,7 @@ function isOfAddress(code: number): boolean {
 const apiKey =
   /\b(?:sk-[\w-]{20,200}|pk_[0-9A-Za-z]{20,100}|(?:sk|rk|pk)_(?:live|test)_[0-9A-Za-z]{16,100}|gh[opsur]_[0-9A-Za-z]{36,255}|github_pat_\w{22,255}|glpat-[\w-]{20,64}|xox[abeoprs]-[\w-]{10,200}|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{35}|npm_[0-9A-Za-z]{36}|hf_[0-9A-Za-z]{30,64}|SG\.[\w-]{16,32}\.[\w-]{16,64}|whsec_[\w+/=-]{24,100}|eyJ[\w-]{10,2000}\.eyJ[\w-]{10,4000}\.[\w-]{10,1000})/g;
 const apiKeyPattern: Pattern = {
+  mayHave: ({ dashes, underscores, capitals }) => dashes + underscores > 0 || capitals >= 2,
   find(text, add) {
     eachMatch(apiKey, text, (match, index) => {
       add(index, index + match.length);
@@ -245,7 +251,7 @@ const apiKeyPattern: Pattern = {
     return text.length;
   },
   holdMax: apiKeyMax,
-  lengthMin: 20,
+  lengthMin: 15,
 };
 
 /** With what the alternatives of `apiKey` begin. */
@@ -283,7 +289,7 @@ const privateKeyPattern: Pattern = {
     }
   },
   open: /(?:-{1,5}|-----B(?:E(?:G(?:I(?:N(?: [A-Z -]{0,45})?)?)?)?)?)$/,
-  openEnd: /[-A-Z ]$/,
+  openEnd: charSet(/[-A-Z ]$/),
   holdMax: keyBlockMax,
   lengthMin: 30,
 };
@@ -300,7 +306,7 @@ const patterns: Readonly<Record<GuardKind, Pattern>> = {
 
 /** How often a text has the characters by which patterns know that they need not look. Costs a nanosecond for each of its characters, once. */
 class Characters {
-  readonly #counts = new Uint32Array(8);
+  readonly #counts = new Uint32Array(9);
   #text = '';
 
   count(text: string): void {
@@ -334,13 +340,16 @@ class Characters {
   get dashes(): number {
     return this.#counts[7] ?? 0;
   }
+  get underscores(): number {
+    return this.#counts[8] ?? 0;
+  }
 }
 
 /** Where each character of ASCII is counted; 0: with those that say nothing. */
 const countedPlaces = Uint8Array.from({ length: 128 }, (_, code) => {
   const char = String.fromCharCode(code);
   if (/[0-9]/.test(char)) return 1;
-  const sign = '@+:.-'.indexOf(char);
+  const sign = '@+:.-_'.indexOf(char);
   if (sign !== -1) return sign + 3;
   return /[A-Z]/.test(char) ? 2 : 0;
 });
@@ -348,7 +357,7 @@ const countedPlaces = Uint8Array.from({ length: 128 }, (_, code) => {
 /** An engine of built-in patterns. */
 export function createPatternEngine(kinds: readonly GuardKind[]): GuardEngine {
   const own = Object.entries(patterns).flatMap(([kind, pattern]) =>
-    kinds.includes(kind as GuardKind) ? [[kind as GuardKind, pattern] as const] : [],
+    kinds.includes(kind as GuardKind) ? [{ kind: kind as GuardKind, ...pattern }] : [],
   );
   const hasBlocks = kinds.includes('PRIVATE_KEY');
   const characters = new Characters();
@@ -356,7 +365,7 @@ export function createPatternEngine(kinds: readonly GuardKind[]): GuardEngine {
     find(text) {
       const findings: Finding[] = [];
       characters.count(text);
-      for (const [kind, { find, lengthMin, mayHave }] of own) {
+      for (const { kind, find, lengthMin, mayHave } of own) {
         if (text.length >= lengthMin && mayHave?.(characters) !== false)
           find(text, (start, end) => findings.push({ start, end, kind, label: kind }));
       }
@@ -366,8 +375,9 @@ export function createPatternEngine(kinds: readonly GuardKind[]): GuardEngine {
       characters.count(text);
       let open = hasBlocks && characters.dashes >= 5 ? openBlock(text) : text.length;
       if (open === 0) return 0;
-      for (const [, { open: pattern, openEnd, holdMax, mayOpen }] of own) {
-        if (mayOpen?.(characters) === false || openEnd?.test(text.slice(-1)) === false) continue;
+      const last = text.charCodeAt(text.length - 1);
+      for (const { open: pattern, openEnd, holdMax, mayOpen } of own) {
+        if (mayOpen?.(characters) === false || (openEnd !== undefined && openEnd[last] !== 1)) continue;
         if (typeof pattern === 'function') {
           open = Math.min(open, pattern(text));
           continue;
@@ -378,6 +388,7 @@ export function createPatternEngine(kinds: readonly GuardKind[]): GuardEngine {
       }
       return open;
     },
+    reading: { type: 'ordinary', beginnings: [] },
   };
 }
 

@@ -1,13 +1,6 @@
 import { type Guard, type GuardKind, type GuardPattern, isGuarding, type MaskedKind } from '../../../../entities/agents/guard.ts';
 import { createMask, type RunMask, type TextStream } from '../masking.ts';
-import {
-  type CharClasses,
-  type MaskedBeginning,
-  type MaskingRule,
-  MaskingStream,
-  markBeginnings,
-  ordinaryCharClasses,
-} from './masking-stream.ts';
+import { createReadings, type MaskedBeginning, type MaskingRule, MaskingStream, type Readings } from './masking-stream.ts';
 import { createOwnEngine, createValueEngine, type OwnPattern } from './own-patterns.ts';
 import { createPatternEngine } from './patterns.ts';
 import type { Finding, GuardEngine } from './port.ts';
@@ -34,7 +27,7 @@ export function joinGuards(
 
 /** Stands in place of a value. */
 const placeholder = /\[[A-Z][A-Z0-9_]{0,40}_\d{1,6}\]/g;
-const openPlaceholder = /\[[A-Z0-9_]{0,48}$/;
+const openPlaceholder = /^\[[A-Z0-9_]{0,48}$/;
 
 /**
  * The values that one run masks, each with what stands in its place: `[EMAIL_1]`. They are numbered in the order in which they come, so that a conversation
@@ -44,8 +37,8 @@ export class GuardSession {
   readonly guard: RunGuard;
   readonly #note: (kind: MaskedKind) => void;
   readonly #engines: GuardEngine[] = [];
-  /** By which streams know ordinary words; undefined: they know none. */
-  #charClasses: CharClasses | undefined = ordinaryCharClasses;
+  /** By which streams know what may pass. */
+  #readings: Readings = createReadings([]);
   readonly #kinds = new Set<GuardKind>();
   readonly #patterns = new Set<OwnPattern>();
   readonly #named = new Set<string>();
@@ -66,8 +59,7 @@ export class GuardSession {
     const newPatterns = patterns.filter((each) => isAdded(this.#patterns, each));
     if (newKinds.length > 0) this.#engines.push(createPatternEngine(newKinds));
     if (newPatterns.length > 0) this.#engines.push(createOwnEngine(newPatterns));
-    // Only the engine knows where a pattern that people wrote may begin.
-    if (newPatterns.length > 0) this.#charClasses = undefined;
+    this.#readings = createReadings(this.#engines);
   }
 
   /** Values that a model has named. */
@@ -75,10 +67,10 @@ export class GuardSession {
     const newValues = values.filter((value) => isAdded(this.#named, value));
     if (newValues.length === 0) return;
     this.#engines.push(createValueEngine(newValues));
-    if (this.#charClasses !== undefined) this.#charClasses = markBeginnings(this.#charClasses, newValues);
+    this.#readings = createReadings(this.#engines);
   }
 
-  readonly mask = (text: string): string => this.#replace(text, this.#findings(text));
+  readonly mask = (text: string): string => this.#replace(text, this.#findings(text, ''));
 
   /** The text with the values again. @param asJson  it stands within a JSON string. */
   restore(text: string, asJson = false): string {
@@ -93,9 +85,9 @@ export class GuardSession {
   /** Masks all that leaves the run. */
   outMask(): RunMask {
     const rule: MaskingRule = {
-      mask: this.mask,
-      maskBeginning: (text) => this.#maskBeginning(text),
-      charClasses: () => this.#charClasses,
+      maskEnd: (text, before) => this.#replace(text, this.#findings(text, before)),
+      maskBeginning: (text, before) => this.#maskBeginning(text, before),
+      readings: () => this.#readings,
     };
     return createMask(this.mask, () => new MaskingStream(rule));
   }
@@ -104,11 +96,11 @@ export class GuardSession {
     return new RestoringStream((text) => this.restore(text, asJson));
   }
 
-  #maskBeginning(text: string): MaskedBeginning {
-    let firstOpen = text.length;
+  #maskBeginning(text: string, before: string): MaskedBeginning {
+    let firstOpen = openPlaceholderAt(text);
     for (const engine of this.#engines) firstOpen = Math.min(firstOpen, engine.openAt(text));
     if (firstOpen === 0) return { masked: '', open: 0 };
-    const findings = this.#findings(text);
+    const findings = this.#findings(text, before);
     if (findings.length === 0) return { masked: text.slice(0, firstOpen), open: firstOpen };
     // A value that goes on behind the place stays whole.
     const open = findings.find(({ start, end }) => start < firstOpen && end > firstOpen)?.start ?? firstOpen;
@@ -117,12 +109,15 @@ export class GuardSession {
   }
 
   /** In the order of the text, none within another. */
-  #findings(text: string): readonly Finding[] {
-    const [first] = this.#engines;
-    const isOne = this.#engines.length === 1;
-    const findings = isOne && first !== undefined ? first.find(text) : this.#engines.flatMap((engine) => engine.find(text));
+  #findings(text: string, before: string): readonly Finding[] {
+    let findings: readonly Finding[] = [];
+    for (const engine of this.#engines) {
+      const more = engine.find(text, before);
+      if (more.length > 0) findings = findings.length === 0 ? more : [...findings, ...more];
+    }
     if (findings.length === 0) return findings;
-    const spans = this.#values.size === 0 ? [] : [...text.matchAll(placeholder)].filter(([name]) => this.#values.has(name));
+    if (findings.length === 1 && !text.includes('[')) return findings;
+    const spans = text.includes('[') ? [...text.matchAll(placeholder)].filter(([name]) => this.#values.has(name)) : [];
     const isFree = ({ start, end }: Finding) => !spans.some(({ index, 0: name }) => start < index + name.length && end > index);
     return joinOverlaps(findings.filter(isFree).toSorted((left, right) => left.start - right.start || right.end - left.end));
   }
@@ -152,6 +147,12 @@ export class GuardSession {
 }
 
 const placeholderMax = 50;
+
+/** Where a placeholder begins that may go on behind the text; the length of the text: nowhere. */
+function openPlaceholderAt(text: string): number {
+  const at = text.lastIndexOf('[');
+  return at !== -1 && at >= text.length - placeholderMax && openPlaceholder.test(text.slice(at)) ? at : text.length;
+}
 
 /** Values that overlap are one, named after the first of them: no part of any is left. */
 function joinOverlaps(findings: readonly Finding[]): readonly Finding[] {
@@ -185,9 +186,7 @@ class RestoringStream implements TextStream {
   feed(piece: string): string {
     if (this.#held === '' && !piece.includes('[')) return piece;
     const text = this.#held + piece;
-    const from = Math.max(0, text.length - placeholderMax);
-    const at = text.slice(from).search(openPlaceholder);
-    const open = at === -1 ? text.length : from + at;
+    const open = openPlaceholderAt(text);
     this.#held = text.slice(open);
     return this.#restore(text.slice(0, open));
   }
