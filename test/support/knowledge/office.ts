@@ -84,6 +84,9 @@ export function docx(body: string, { styles = '', chunks = {}, ...parts }: WordP
 }
 
 export interface XlsxSheet {
+  /** What stands before and behind the rows. */
+  readonly before?: string;
+  readonly behind?: string;
   readonly name: string;
   /** Inside `sheetData`. */
   readonly rows: string;
@@ -95,8 +98,9 @@ export interface XlsxSheet {
 /** A workbook. Style 1 shows dates as 31.12.2026, 2 percents, 3 the short date of the country. */
 export function xlsx(sheets: readonly XlsxSheet[], strings: readonly string[] = [], extra: Parts = {}): Buffer {
   const parts: Record<string, Parts[string]> = {};
-  for (const [index, { rows, comments }] of sheets.entries()) {
-    parts[`xl/worksheets/sheet${index + 1}.xml`] = `<worksheet ${sheet}><sheetData>${rows}</sheetData></worksheet>`;
+  for (const [index, { rows, comments, before = '', behind = '' }] of sheets.entries()) {
+    parts[`xl/worksheets/sheet${index + 1}.xml`] =
+      `<worksheet ${sheet}>${before}<sheetData>${rows}</sheetData>${behind}</worksheet>`;
     if (comments === undefined) continue;
     parts[`xl/worksheets/_rels/sheet${index + 1}.xml.rels`] = relationsXml([['comments', `../comments${index + 1}.xml`]]);
     parts[`xl/comments${index + 1}.xml`] = `<comments ${sheet}><commentList>${comments}</commentList></comments>`;

@@ -32,7 +32,7 @@ async function writeDocument(bytes: Uint8Array, type: DocumentType, writer: Docu
     case 'pdf':
       return (await import('./formats/pdf/pdf.ts')).readPdf(bytes, writer);
     case 'html':
-      return (await import('./formats/html.ts')).readHtml(bytes, writer);
+      return (await import('./formats/html/html.ts')).readHtml(bytes, writer);
     case 'csv':
       return (await import('./formats/csv.ts')).readCsv(type.text, writer);
     case 'json':

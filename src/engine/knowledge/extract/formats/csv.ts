@@ -4,7 +4,8 @@ import type { DocumentWriter } from '../document-writer.ts';
 
 /** Rows of one block; passages may be cut between any two rows. */
 const rowsPerBlock = 50;
-const delimiters = [',', ';', '\t', '|'];
+/** Signs that stand in sentences and numbers come last: of equals, the first one divides. */
+const delimiters = ['\t', '|', ';', ','];
 /** The beginning of a file that tells how it is written. */
 const sampleChars = 16_384;
 const sampleRows = 50;
@@ -17,7 +18,8 @@ type Row = readonly string[];
 
 /**
  * One line for each row, each cell with its column's name (`- part: chains; usual stock: 60`), so that a row is understood wherever
- * a passage begins. The first row with most of its cells filled names the columns; what stands above it are paragraphs.
+ * a passage begins. The first row with most of its cells filled names the columns; what stands above it are paragraphs. Columns have numbers where that row
+ * holds values as those below it.
  */
 export function readCsv(text: string, writer: DocumentWriter): void {
   const delimiterMatch = namedDelimiter.exec(text);
@@ -39,6 +41,7 @@ interface Form {
   readonly width: number;
   /** Rows of the sample with so many cells; below 0 for a sign that divides nothing. */
   readonly fitting: number;
+  readonly hasHead: boolean;
 }
 
 /** The delimiter that gives most rows the same number of cells, and more than one; of several, the one that gives more cells. */
@@ -58,10 +61,27 @@ function formWith(sample: string, delimiter: string): Form {
   // One column of sentences: below a head without commas, each comma has a space behind it.
   const isProse =
     delimiter === ',' && rows[0]?.length === 1 && rows.every((row) => row.slice(1).every((cell) => cell.startsWith(' ')));
-  if (isProse) return { delimiter, width: 1, fitting: -1 };
+  if (isProse) return { delimiter, width: 1, fitting: -1, hasHead: true };
   for (const { length } of rows) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
   const [width = 1, fitting = 0] = [...counts].sort(([a, many], [b, more]) => more - many || b - a)[0] ?? [];
-  return { delimiter, width, fitting };
+  return { delimiter, width, fitting, hasHead: hasHead(rows, width) };
+}
+
+/** What stands below a name and is none itself: a day, a number with decimals, an address. Years and whole numbers may be names. */
+const valueKinds: readonly RegExp[] = [
+  /^(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})(?:$|[T ])/,
+  /^[-+]?\d[\d.,]{0,20}[.,]\d{1,10} ?[%€$£]?$/,
+  /^(?:https?:\/\/\S+|[^@\s]{1,64}@[^@\s]{1,255}\.\w{2,20})$/,
+];
+
+function hasHead(rows: readonly Row[], width: number): boolean {
+  const first = rows.findIndex((row) => filledIn(row).length > width / 2);
+  const below = rows.slice(first + 1);
+  return !(rows[first] ?? []).some((cell, column) => {
+    const kind = valueKinds.find((pattern) => pattern.test(cell.trim()));
+    const values = below.map((row) => (row[column] ?? '').trim()).filter((value) => value !== '');
+    return kind !== undefined && values.length > 0 && values.every((value) => kind.test(value));
+  });
 }
 
 interface Rows {
@@ -71,12 +91,15 @@ interface Rows {
 }
 
 /** Writes rows while they are parsed: a million rows as arrays would take ten times the memory. */
-function readRows(text: string, { delimiter, width }: Form, quote: Quote): Rows {
+function readRows(text: string, { delimiter, width, hasHead: isHeadFirst }: Form, quote: Quote): Rows {
   let above: Row[] = [];
   let columns: Row | undefined;
   const lines: string[] = [];
   const begin = (head: Row) => {
-    columns = head.map((name, index) => oneLine(name) || columnName(index));
+    if (!isHeadFirst) {
+      columns = [];
+      addLine(head);
+    } else columns = head.map((name, index) => oneLine(name) || columnName(index));
   };
   /** Without a head among the first rows, the first one names the columns. */
   const beginAtFirst = () => {

@@ -4,7 +4,7 @@ import type { DocumentBytes, ExtractedDocument } from '../document.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged, ExtractError } from '../error.ts';
 import { plainBlocks } from '../markdown-blocks.ts';
-import { textOfBody, writeHtml } from './html.ts';
+import { textOfBody, writeHtml } from './html/html.ts';
 
 /** Attachments of one mail that are read. */
 const attachmentsMax = 100;

@@ -4,8 +4,8 @@ import type { Archive } from '../archive.ts';
 import { decodeText } from '../charset.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged, ExtractError } from '../error.ts';
-import { textOfBody, writeHtml } from './html.ts';
-import { dividesWords } from './html-text.ts';
+import { textOfBody, writeHtml } from './html/html.ts';
+import { dividesWords } from './html/html-text.ts';
 
 /** Ways to make fonts unreadable outside the book; its text stays readable. */
 const fontAlgorithms = /^http:\/\/(?:www\.idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc#RC)$/;

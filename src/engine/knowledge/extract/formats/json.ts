@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../../../../lib/json/json.ts';
 import { oneLine } from '../../../../lib/text/text.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { ExtractError } from '../error.ts';
+import { isNotebook, readNotebook } from './notebook.ts';
 
 const depthMax = 100;
 /** Members that name an object, in order of preference. */
@@ -18,6 +19,11 @@ export function readJson(text: string, writer: DocumentWriter): void {
   const values = parseJson(text) ?? parseLines(text);
   if (values === undefined) {
     writer.block('paragraph', text);
+    return;
+  }
+  const [first] = values;
+  if (values.length === 1 && isNotebook(first)) {
+    readNotebook(first, writer);
     return;
   }
   for (const [index, value] of values.entries()) writeValue(value, values.length === 1 ? '' : `[${index}]`, 0, writer);

@@ -50,6 +50,7 @@ async function readSlide(archive: Archive, part: string, page: number, writer: D
     }
     return shapes;
   };
+  writer.omit('HIDDEN_PARTS', slide.hiddenCount);
   const shapes = [...slide.shapes, ...(await loadRelated('diagramData'))];
   const notes = (await loadRelated('notesSlide')).filter(({ role }) => role === 'body');
   const comments = await loadRelated('comments');
@@ -66,11 +67,16 @@ function writeShape({ role, lines, rows }: ShapeText, page: number, writer: Docu
   if (role === 'title') return;
   if (rows.length > 0) writeTable(writer, rows, page);
   else if (lines.length < 2) writer.block('paragraph', linesText(lines), page);
-  else writer.block('list', lines.map(({ level, text }) => `${'  '.repeat(level)}- ${text}`).join('\n'), page);
+  else
+    writer.block(
+      'list',
+      lines.map(({ level, label, text }) => `${'  '.repeat(level)}${label === '' ? '-' : label} ${text}`).join('\n'),
+      page,
+    );
 }
 
 function linesText(lines: ShapeText['lines']): string {
-  return lines.map(({ text }) => text).join('\n');
+  return lines.map(({ label, text }) => `${label} ${text}`.trimStart()).join('\n');
 }
 
 async function slideTitle(archive: Archive, part: string | undefined, writer: DocumentWriter): Promise<string | null> {

@@ -1,5 +1,6 @@
 import { readString } from '../../../../../lib/json/json.ts';
 import { oneLine } from '../../../../../lib/text/text.ts';
+import { fencedCode } from '../../../extract/formats/fenced-code.ts';
 import { markdownTable } from '../../../extract/formats/markdown-table.ts';
 import { spannedRows } from '../../../extract/formats/spanned-rows.ts';
 import { inlineText, isInline, mediaName } from './inline.ts';
@@ -112,12 +113,9 @@ function quoted(text: string): string {
   return text === '' ? '' : text.replace(/^/gm, '> ');
 }
 
-/** The fence is longer than any in the code. */
 export function codeBlock(code: string, language: string): string {
   if (code.trim() === '') return '';
-  const longest = (code.match(/`+/g) ?? []).reduce((length, run) => Math.max(length, run.length), 2);
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}${/^[\w+#.-]{1,40}$/.test(language) ? language : ''}\n${code.trimEnd()}\n${fence}`;
+  return fencedCode(code.trimEnd(), /^[\w+#.-]{1,40}$/.test(language) ? language : '');
 }
 
 /** What a panel or a part that opens is called comes first, in its first paragraph if that is text. */

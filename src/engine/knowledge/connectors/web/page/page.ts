@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { oneLine } from '../../../../../lib/text/text.ts';
-import { footed, isHidden } from '../../../extract/formats/html-parts.ts';
-import { dividesWords } from '../../../extract/formats/html-text.ts';
+import { footed, isHidden } from '../../../extract/formats/html/html-parts.ts';
+import { dividesWords } from '../../../extract/formats/html/html-text.ts';
 import { readAddress } from '../address/address.ts';
 import { bothDirectives, type RobotsDirectives, readRobotsDirectives } from '../site/robots-directives.ts';
 import { TextHash } from './text-hash.ts';

@@ -3,12 +3,15 @@ import type { ExtractedDocument } from '../../document.ts';
 import { type DocumentWriter, tooMuchText } from '../../document-writer.ts';
 import type { PartRelation } from '../../package-parts.ts';
 import { attribute, relationId, type XmlAttributes, type XmlHandler } from '../../xml.ts';
+import { FormulaReader } from '../formula.ts';
 import { markdownLink } from '../markdown-link.ts';
 import { writeTable } from '../markdown-table.ts';
+import { loweredText, raisedText, withFraction } from '../raised.ts';
+import { FormField } from './form-field.ts';
 import type { Note } from './notes.ts';
 import type { Numbering } from './numbering.ts';
 import { ShownText } from './shown-text.ts';
-import type { ParagraphStyle, Styles } from './styles.ts';
+import { isOn, type ParagraphStyle, type Styles } from './styles.ts';
 import { toSymbol } from './symbols.ts';
 
 export interface BodyContext {
@@ -58,7 +61,16 @@ export class BodyReader implements XmlHandler {
   #list: { readonly lines: string[]; readonly page: number } = { lines: [], page: 1 };
   readonly #shown: ShownText;
   #isText = false;
-  #dropCap = '';
+  readonly #formula = new FormulaReader();
+  readonly #field = new FormField();
+  /** Whether the run is raised or lowered, and where the last such text ended. */
+  #script: 'superscript' | 'subscript' | undefined;
+  #scriptEnd = -1;
+  /** The same of text that is struck out. */
+  #isStruck = false;
+  #struckEnd = -1;
+  /** Words that belong to the next paragraph: a drop cap, or a paragraph whose end was deleted. */
+  #carried = '';
   #noteCount = 0;
   #chars = 0;
   /** The page that is being read. It stays 1 when the program that saved the document counted no pages. */
@@ -76,6 +88,7 @@ export class BodyReader implements XmlHandler {
     if (!this.#shown.open(name, attributes)) return;
     const paragraph = this.#paragraphs.at(-1);
     const table = this.#tables.at(-1);
+    if (paragraph !== undefined) paragraph.text = this.#formula.open(name, attributes, paragraph.text);
     switch (name) {
       case 'p':
         this.#paragraphs.push(newParagraph(this.page, this.#context.styles));
@@ -93,6 +106,10 @@ export class BodyReader implements XmlHandler {
       case 'gridSpan':
         if (table !== undefined) table.span = Math.min(columnsMax, Number(attribute(attributes, 'val')) || 1);
         break;
+      case 'gridBefore':
+        // Columns that the row leaves empty before its first cell.
+        table?.rows.at(-1)?.push(...new Array(Math.min(columnsMax, Number(attribute(attributes, 'val')) || 0)).fill(''));
+        break;
       case 'vMerge':
         if (table !== undefined) table.isContinued = attribute(attributes, 'val') !== 'restart';
         break;
@@ -108,10 +125,14 @@ export class BodyReader implements XmlHandler {
   }
 
   close(name: string): void {
-    const isRowHidden = this.#shown.isRowHidden;
+    const { isRowHidden, isJoined } = this.#shown;
     if (!this.#shown.close(name)) return;
     this.#isText = false;
-    if (name === 'p') this.#endParagraph();
+    const paragraph = this.#paragraphs.at(-1);
+    if (paragraph !== undefined) paragraph.text = this.#formula.close(paragraph.text);
+    if (name === 'r') [this.#script, this.#isStruck] = [undefined, false];
+    if (name === 'ffData') this.#add(this.#field.take());
+    if (name === 'p') this.#endParagraph(isJoined);
     else if (name === 'tr') this.#endRow(isRowHidden);
     else if (name === 'tc') this.#endCell();
     else if (name === 'tbl') this.#endTable();
@@ -119,16 +140,22 @@ export class BodyReader implements XmlHandler {
   }
 
   text(text: string): void {
-    if (this.#isText) this.#add(text);
+    if (!this.#isText) return;
+    const paragraph = this.#paragraphs.at(-1);
+    if (paragraph === undefined || (this.#script === undefined && !this.#isStruck)) this.#add(text);
+    else if (this.#script === undefined) this.#addStruck(paragraph, text);
+    else this.#addScript(paragraph, text, this.#script);
   }
 
   finish(): void {
     this.#endList();
+    if (this.#carried !== '') this.#writer.block('paragraph', this.#carried, this.page);
   }
 
   #openInParagraph(paragraph: Paragraph, name: string, attributes: XmlAttributes): void {
     const value = () => attribute(attributes, 'val');
     if (drawnElements.has(name) && !this.#isShown()) return;
+    this.#field.open(name, value());
     switch (name) {
       case 'pStyle':
         paragraph.style = this.#context.styles.paragraphs.get(value() ?? '');
@@ -144,6 +171,13 @@ export class BodyReader implements XmlHandler {
         break;
       case 'framePr':
         paragraph.isDropCap = /^(?:drop|margin)$/.test(attribute(attributes, 'dropCap') ?? '');
+        break;
+      case 'strike':
+      case 'dstrike':
+        this.#isStruck ||= isOn(attributes);
+        break;
+      case 'vertAlign':
+        this.#script = toScript(value());
         break;
       case 'sym':
         this.#add(toSymbol(attribute(attributes, 'font'), attribute(attributes, 'char')));
@@ -185,6 +219,24 @@ export class BodyReader implements XmlHandler {
     }
   }
 
+  /** Adds a raised or lowered text, which may come in several runs. */
+  #addScript(paragraph: Paragraph, text: string, script: 'superscript' | 'subscript'): void {
+    if (script === 'subscript') paragraph.text = withFraction(paragraph.text);
+    if (this.#scriptEnd === paragraph.text.length) this.#add(text);
+    else this.#add(script === 'superscript' ? raisedText(paragraph.text, text) : loweredText(paragraph.text, text));
+    this.#scriptEnd = paragraph.text.length;
+  }
+
+  /** Struck words have marks around them, those of neighbouring runs one pair. */
+  #addStruck(paragraph: Paragraph, text: string): void {
+    if (text.trim() === '') this.#add(text);
+    else if (this.#struckEnd === paragraph.text.length) {
+      paragraph.text = paragraph.text.slice(0, -1);
+      this.#add(`${text}~`);
+    } else this.#add(`~${text}~`);
+    this.#struckEnd = paragraph.text.length;
+  }
+
   #refer(paragraph: Paragraph, notes: ReadonlyMap<string, Note>, attributes: XmlAttributes): void {
     const note = notes.get(attribute(attributes, 'id') ?? '');
     if (note === undefined || note.text === '') return;
@@ -204,19 +256,19 @@ export class BodyReader implements XmlHandler {
     paragraph.text = paragraph.text.slice(0, link.start) + linkedWords;
   }
 
-  #endParagraph(): void {
+  #endParagraph(isJoined: boolean): void {
     const paragraph = this.#paragraphs.pop();
     if (paragraph === undefined) return;
     const { style, page, notes } = paragraph;
     if (paragraph.hasHiddenText) this.#writer.omit('HIDDEN_PARTS');
-    if (paragraph.isDropCap) {
-      this.#dropCap = paragraph.text.trim();
+    const table = this.#tables.at(-1);
+    if (paragraph.isDropCap || (isJoined && table === undefined && notes.length === 0)) {
+      this.#carried += isJoined ? paragraph.text.trimStart() : paragraph.text.trim();
       return;
     }
     const place = this.#placeInList(paragraph);
-    const words = this.#dropCap + paragraph.text.trim();
-    this.#dropCap = '';
-    const table = this.#tables.at(-1);
+    const words = (this.#carried + paragraph.text).trim();
+    this.#carried = '';
     const label = place?.label ?? '';
     // An empty cell with a number of its own numbers its row; elsewhere a number without words says nothing.
     const text = words === '' && table === undefined ? '' : `${label} ${words}`.trim();
@@ -336,6 +388,10 @@ const drawnElements = new Set([
   'footnoteReference',
   'endnoteReference',
 ]);
+
+function toScript(value: string | undefined): 'superscript' | 'subscript' | undefined {
+  return value === 'superscript' || value === 'subscript' ? value : undefined;
+}
 
 function newParagraph(page: number, { paragraphs, defaultParagraph }: Styles): Paragraph {
   const style = paragraphs.get(defaultParagraph ?? '');

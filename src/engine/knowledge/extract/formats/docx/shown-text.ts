@@ -20,10 +20,11 @@ export class ShownText {
   hiddenCount = 0;
   readonly #styles: Styles;
   #leftOutDepth = 0;
-  readonly #paragraphs: (string | undefined)[] = [];
+  readonly #paragraphs: { style: string | undefined; isJoined: boolean }[] = [];
   readonly #runs: { style: string | undefined; isHidden: boolean | undefined }[] = [];
   readonly #rows: boolean[] = [];
   #rowProperties = 0;
+  #paragraphProperties = 0;
 
   constructor(styles: Styles) {
     this.#styles = styles;
@@ -31,16 +32,19 @@ export class ShownText {
 
   /** @returns whether the element counts. */
   open(name: string, attributes: XmlAttributes): boolean {
+    const paragraph = this.#paragraphs.at(-1);
     if (this.#leftOutDepth > 0 || leftOut.has(name)) {
+      if (name === 'del' && this.#paragraphProperties > 0 && paragraph !== undefined) paragraph.isJoined = true;
       this.#leftOutDepth += 1;
       return false;
     }
     const run = this.#runs.at(-1);
-    if (name === 'p') this.#paragraphs.push(undefined);
+    if (name === 'p') this.#paragraphs.push({ style: undefined, isJoined: false });
+    else if (name === 'pPr') this.#paragraphProperties += 1;
     else if (name === 'r') this.#runs.push({ style: undefined, isHidden: undefined });
     else if (name === 'tr') this.#rows.push(false);
     else if (name === 'trPr') this.#rowProperties += 1;
-    else if (name === 'pStyle') this.#paragraphs[this.#paragraphs.length - 1] = attribute(attributes, 'val');
+    else if (name === 'pStyle' && paragraph !== undefined) paragraph.style = attribute(attributes, 'val');
     else if (name === 'rStyle' && run !== undefined) run.style = attribute(attributes, 'val');
     else if (name === 'vanish' && run !== undefined) run.isHidden = isOn(attributes);
     else if (name === 'hidden' && this.#rowProperties > 0) this.#rows[this.#rows.length - 1] = isOn(attributes);
@@ -54,6 +58,7 @@ export class ShownText {
       return false;
     }
     if (name === 'p') this.#paragraphs.pop();
+    else if (name === 'pPr') this.#paragraphProperties -= 1;
     else if (name === 'r') this.#runs.pop();
     else if (name === 'tr') this.#rows.pop();
     else if (name === 'trPr') this.#rowProperties -= 1;
@@ -62,6 +67,11 @@ export class ShownText {
 
   get isShown(): boolean {
     return this.#leftOutDepth === 0 && !this.isRowHidden && !this.#isRunHidden();
+  }
+
+  /** Whether the end of the open paragraph is deleted: its words and those of the next one are one paragraph. */
+  get isJoined(): boolean {
+    return this.#paragraphs.at(-1)?.isJoined === true;
   }
 
   get isRowHidden(): boolean {
@@ -73,6 +83,6 @@ export class ShownText {
     const run = this.#runs.at(-1);
     if (run?.isHidden !== undefined) return run.isHidden;
     const isHiddenBy = (style: string | undefined) => style !== undefined && this.#styles.hidden.has(style);
-    return isHiddenBy(this.#paragraphs.at(-1) ?? this.#styles.defaultParagraph) !== isHiddenBy(run?.style);
+    return isHiddenBy(this.#paragraphs.at(-1)?.style ?? this.#styles.defaultParagraph) !== isHiddenBy(run?.style);
   }
 }

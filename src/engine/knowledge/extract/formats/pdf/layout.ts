@@ -13,6 +13,8 @@ export interface LayoutPage {
   readonly markdown: string;
   /** Whether it has form fields, notes or text boxes: the parser does not read them into the text. */
   readonly hasAnnotations: boolean;
+  /** Whether some words may have raised or lowered figures, which stand in the text as others do. */
+  readonly mayRaiseWords: boolean;
 }
 
 /** Reads the pages of a PDF in batches. @param onTotal  gets the number of pages before the first one comes. */
@@ -56,8 +58,21 @@ function layoutPage(page: ParsedPage, turnedTexts: ReadonlyMap<number, string>):
     number: page.pageNum,
     markdown,
     hasAnnotations: annotations || (page.formFields?.length ?? 0) > 0,
+    mayRaiseWords: hasUnevenWord(page.textItems),
   };
 }
+
+/** Whether a word with a figure is higher than others of its font: another font reaches above or below it. */
+function hasUnevenWord(items: ParsedPage['textItems']): boolean {
+  const lowest = new Map<string, number>();
+  const listHeights = ({ fontName, fontSize, words = [] }: ParsedPage['textItems'][number]) =>
+    words.map(({ text, height }) => ({ font: `${fontName} ${fontSize}`, text, height }));
+  const words = items.flatMap(listHeights);
+  for (const { font, height } of words) lowest.set(font, Math.min(height, lowest.get(font) ?? height));
+  return words.some(({ font, text, height }) => height > (lowest.get(font) ?? height) * 1.005 && figureBehind.test(text));
+}
+
+const figureBehind = /[\p{L}\p{N})\]][+−–-]?\d/u;
 
 /**
  * The Markdown of pages with turned text, read once more with the page turned: the parser's Markdown has no sideways text and mixes up the words of

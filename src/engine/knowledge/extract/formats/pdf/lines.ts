@@ -2,8 +2,8 @@ import type { Glyph } from './glyphs.ts';
 
 /** A wider gap between two glyphs, in sizes of the font, is a space. */
 const spaceMinEms = 0.18;
-/** Glyphs whose baselines differ by less, in sizes of the font, stand in one line. */
-const baselineMaxEms = 0.35;
+/** Glyphs whose baselines differ by less, in sizes of the larger font, stand in one line: raised figures stand in that of their word. */
+const baselineMaxEms = 0.45;
 
 /**
  * Joins glyphs to lines of text in the order in which people read them: lines in the order of the page's content, and in a line from left to right,
@@ -24,16 +24,19 @@ function gather(glyphs: readonly Glyph[]): Placed[][] {
   const lines: Placed[][] = [];
   let across = Number.NaN;
   let angle = Number.NaN;
+  let size = 0;
   for (const glyph of glyphs) {
     const [cos, sin] = [Math.cos(glyph.angle), Math.sin(glyph.angle)];
     const glyphAcross = glyph.y * cos - glyph.x * sin;
-    const isSameLine = Math.abs(glyph.angle - angle) < 0.01 && Math.abs(glyphAcross - across) < baselineMaxEms * glyph.size;
+    const isSameLine =
+      Math.abs(glyph.angle - angle) < 0.01 && Math.abs(glyphAcross - across) < baselineMaxEms * Math.max(size, glyph.size);
     const placedGlyph = { ...glyph, along: glyph.x * cos + glyph.y * sin };
     const open = lines.at(-1);
     if (isSameLine && open !== undefined) open.push(placedGlyph);
     else lines.push([placedGlyph]);
     across = glyphAcross;
     angle = glyph.angle;
+    size = glyph.size;
   }
   return lines;
 }

@@ -5,12 +5,13 @@ import { firstHeading } from '../markdown.ts';
 import { type LayoutPage, layoutPages } from './layout.ts';
 import { rightToLeftShare } from './lines.ts';
 import { openDetails, type PdfDetails, type ShownLines } from './pdfjs.ts';
+import { withRaisedWords } from './raised-words.ts';
 import { mayHaveRareCharacters, withRareCharacters } from './rare-characters.ts';
 
 /** The layout parser gives words and letters from right to left in the wrong order. A page with fewer of them keeps its tables. */
 const rightToLeftMinShare = 0.2;
-/** The second parser takes as long for a page as the first one: later pages of a long book lack the letters of their formulas. */
-const rarePagesMax = 200;
+/** The second parser takes as long for a page as the first one: later pages of a long book lack the letters and raised figures of their formulas. */
+const closePagesMax = 200;
 
 /**
  * PDF to Markdown, page by page, columns and tables in reading order: the text that a viewer shows, with values of form fields and notes.
@@ -63,14 +64,15 @@ function hasWords(markdown: string): boolean {
 
 async function shownText(page: LayoutPage, details: LazyDetails, writer: DocumentWriter): Promise<string> {
   const isReversed = rightToLeftShare(page.markdown) >= rightToLeftMinShare;
-  const mayLackCharacters = page.number <= rarePagesMax && details.mayHaveRareCharacters();
-  if (!isReversed && !mayLackCharacters && !(await details.mayHideText())) return page.markdown;
+  const mayLackCharacters = page.number <= closePagesMax && details.mayHaveRareCharacters();
+  const mayRaise = page.number <= closePagesMax && page.mayRaiseWords;
+  if (!isReversed && !mayLackCharacters && !mayRaise && !(await details.mayHideText())) return page.markdown;
   const shownLines = await details.lines(page.number);
   if (shownLines === undefined) return page.markdown;
-  if (shownLines.hasHiddenText) writer.omit('HIDDEN_PARTS');
-  return shownLines.hasHiddenText || isReversed
-    ? shownLines.lines.join('\n')
-    : withRareCharacters(page.markdown, shownLines.lines);
+  const { lines, hasHiddenText, raisedWords } = shownLines;
+  if (hasHiddenText) writer.omit('HIDDEN_PARTS');
+  const text = hasHiddenText || isReversed ? lines.join('\n') : page.markdown;
+  return withRareCharacters(withRaisedWords(text, raisedWords), mayLackCharacters && text === page.markdown ? lines : []);
 }
 
 /**

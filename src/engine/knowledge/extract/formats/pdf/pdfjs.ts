@@ -2,6 +2,7 @@ import { getDocumentProxy, getResolvedPDFJS } from 'unpdf';
 import type { PDFDocumentProxy, PDFPageProxy } from 'unpdf/pdfjs';
 import { collectGlyphs, type Layers } from './glyphs.ts';
 import { collectLines } from './lines.ts';
+import { findRaisedWords, type RaisedWord } from './raised-words.ts';
 
 /** What pdf.js knows of a PDF besides its layout: layers, the order of lines from right to left, values of forms, notes. */
 export interface PdfDetails {
@@ -18,6 +19,7 @@ export interface ShownLines {
   readonly lines: readonly string[];
   /** Whether layers that are off hold text of the page; it is not in `lines`. */
   readonly hasHiddenText: boolean;
+  readonly raisedWords: readonly RaisedWord[];
 }
 
 export async function openDetails(bytes: Uint8Array): Promise<PdfDetails> {
@@ -41,6 +43,7 @@ export async function openDetails(bytes: Uint8Array): Promise<PdfDetails> {
         const visible = glyphs.filter(({ isHidden }) => !isHidden);
         return {
           lines: collectLines(visible),
+          raisedWords: findRaisedWords(visible),
           hasHiddenText: glyphs.some(({ isHidden, text }) => isHidden && text.trim() !== ''),
         };
       }),

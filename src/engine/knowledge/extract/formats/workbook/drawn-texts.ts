@@ -1,23 +1,12 @@
 import type { Archive } from '../../archive.ts';
 import { loadRelations } from '../../package-parts.ts';
-import { attribute, relationId } from '../../xml.ts';
-
-const workbookPart = 'xl/workbook.xml';
+import { sheetParts } from './sheet-parts.ts';
 
 /** The texts of text boxes and shapes by the name of their sheet, which the library does not read. */
 export async function drawnTexts(archive: Archive): Promise<ReadonlyMap<string, readonly string[]>> {
   const texts = new Map<string, readonly string[]>();
   if (!archive.names.some((name) => /drawing\d{0,9}\.xml$/i.test(name))) return texts;
-  const sheets: { readonly name: string; readonly relation: string }[] = [];
-  await archive.xml(workbookPart, {
-    open(name, attributes) {
-      if (name === 'sheet') sheets.push({ name: attribute(attributes, 'name') ?? '', relation: relationId(attributes) ?? '' });
-    },
-  });
-  const parts = await loadRelations(archive, workbookPart);
-  for (const { name, relation } of sheets) {
-    const part = parts.get(relation)?.target;
-    if (part === undefined) continue;
+  for (const { name, part } of await sheetParts(archive)) {
     const foundTexts: string[] = [];
     for (const { type, target, isExternal } of (await loadRelations(archive, part)).values()) {
       if (type === 'drawing' && !isExternal) foundTexts.push(...(await loadTexts(archive, target)));

@@ -5,8 +5,8 @@ import type { Archive } from '../../archive.ts';
 import type { DocumentWriter } from '../../document-writer.ts';
 import { damaged, encrypted } from '../../error.ts';
 import { chartsIn, givenTitle } from '../../package-parts.ts';
-import { attribute, type XmlHandler } from '../../xml.ts';
 import { drawnTexts } from './drawn-texts.ts';
+import { noFacts, readSheetFacts, readTableFacts, type SheetFacts } from './sheet-facts.ts';
 import { type SheetCell, SheetWriter } from './sheet-writer.ts';
 
 const require = createRequire(import.meta.url);
@@ -23,66 +23,78 @@ const equalRowsMax = 100;
 /** A workbook of Excel 97 to 2003, see `writeWorkbook`. */
 export function readXls(bytes: Uint8Array, writer: DocumentWriter): void {
   const what = 'The Excel workbook';
-  writeWorkbook(open(bytes, what), writer, new Set(), true);
+  writeWorkbook(open(bytes, what), writer, noFacts, true);
 }
 
 /** A workbook of Excel since 2007, see `writeWorkbook`. */
 export async function readXlsx(archive: Archive, writer: DocumentWriter): Promise<void> {
   archive.what = 'The Excel workbook';
-  writeWorkbook(open(await repacked(archive), archive.what), writer, new Set(), true, await drawnTexts(archive));
+  const facts = await readSheetFacts(archive);
+  writeWorkbook(open(await repacked(archive), archive.what), writer, facts, true, await drawnTexts(archive));
   writer.omit('CHARTS', chartsIn(archive));
-  writer.omit('FORMULAS', await formulasWithoutResult(archive));
+  // The library gives no cell for them.
+  writer.omit('FORMULAS', facts.formulasWithoutResult);
 }
 
 /** An OpenDocument spreadsheet, see `writeWorkbook`. */
 export async function readOds(archive: Archive, writer: DocumentWriter): Promise<void> {
   archive.what = 'The spreadsheet';
-  const hiddenNames = await hiddenTables(archive);
+  const facts = await readTableFacts(archive, repeatsOf);
   // Cells have their text in the file, written in the language of the document.
-  writeWorkbook(open(await repacked(archive, withoutLongRepeats), archive.what), writer, hiddenNames, false);
+  writeWorkbook(open(await repacked(archive, true, withoutLongRepeats), archive.what), writer, facts, false);
 }
 
 /**
  * Writes a workbook sheet by sheet: values as they are shown (results of formulas, not formulas), comments, and text boxes. Merged cells have their value
- * in each of their rows. Hidden sheets, charts, pictures and macros are left out, and formulas whose result the file does not hold.
+ * in each of their rows. Hidden sheets, rows and columns, charts, pictures and macros are left out, and formulas whose result the file does not hold.
  *
  * @param drawn  texts of drawings by the name of their sheet.
  */
 function writeWorkbook(
   workbook: WorkBook,
   writer: DocumentWriter,
-  hiddenNames: ReadonlySet<string>,
+  { hiddenSheets, hiddenLines }: SheetFacts,
   formatsNumbers: boolean,
   drawnTextsBySheet: ReadonlyMap<string, readonly string[]> = new Map(),
 ): void {
   const sheets = new SheetWriter(writer);
   const isDate1904 = workbook.Workbook?.WBProps?.date1904 === true;
   for (const [index, name] of workbook.SheetNames.entries()) {
-    if (hiddenNames.has(name) || (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) {
+    if (hiddenSheets.has(name) || (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) {
       writer.omit('HIDDEN_SHEETS');
       continue;
     }
     const sheet = workbook.Sheets[name];
     const rows: readonly (readonly (CellObject | undefined)[])[] = sheet?.['!data'] ?? [];
     const coveredByRow = coveredCells(sheet?.['!merges'] ?? [], rows, (cell) => shownText(cell, formatsNumbers, isDate1904));
+    const hidden = hiddenLines.get(name);
+    const hiddenColumns = new Set<number>();
     let last = -1;
     // A table of OpenDocument may be without a name.
     sheets.begin(name ?? '');
     // The array has holes, which may be as many as a hostile reference says; `forEach` passes over them.
     rows.forEach((row, number) => {
       const cells: SheetCell[] = [];
+      const isHidden = hidden?.rows.has(number) === true;
       row.forEach((cell, column) => {
         if (cell === undefined) return;
         const text = shownText(cell, formatsNumbers, isDate1904);
-        if (text !== '') cells.push({ column, text, isText: cell.t === 's' || cell.t === 'z' });
+        if (text === '') return;
+        if (!isHidden && hidden?.isColumnHidden(column) === true) hiddenColumns.add(column);
+        else cells.push({ column, text, isText: cell.t === 's' || cell.t === 'z' });
       });
+      if (isHidden && cells.length > 0) writer.omit('HIDDEN_PARTS');
       if (number > last + 1) sheets.row([]);
       last = number;
+      if (isHidden) return;
       const own = new Set(cells.map(({ column }) => column));
-      const others = (coveredByRow.get(number) ?? []).filter(({ column }) => !own.has(column));
+      const others = (coveredByRow.get(number) ?? []).filter(
+        ({ column }) => !own.has(column) && hidden?.isColumnHidden(column) !== true,
+      );
       sheets.row(others.length === 0 ? cells : [...cells, ...others].sort((a, b) => a.column - b.column));
     });
     sheets.end();
+    writer.omit('HIDDEN_PARTS', hiddenColumns.size);
     for (const text of drawnTextsBySheet.get(name) ?? []) sheets.textBox(text);
   }
   const title: unknown = workbook.Props?.Title;
@@ -109,13 +121,24 @@ function open(bytes: Uint8Array, what: string): WorkBook {
  * The text parts of an archive as a plain archive. The library inflates whatever an archive holds, and believes the sizes that it states;
  * `Archive` keeps the bounds.
  */
-async function repacked(archive: Archive, change = (bytes: Uint8Array): Uint8Array => bytes): Promise<Uint8Array> {
+async function repacked(
+  archive: Archive,
+  needsStyles = false,
+  change = (bytes: Uint8Array): Uint8Array => bytes,
+): Promise<Uint8Array> {
   const { CFB } = spreadsheets;
   const container: unknown = CFB.utils.cfb_new();
   for (const name of archive.names.filter((part) => textPart.test(part))) {
     CFB.utils.cfb_add(container, `/${name}`, change((await archive.read(name)) ?? new Uint8Array()));
   }
+  // The library demands one, which small programs leave out.
+  if (needsStyles && !archive.names.includes('styles.xml')) CFB.utils.cfb_add(container, '/styles.xml', Buffer.from('<styles/>'));
   return CFB.write(container, { fileType: 'zip', type: 'buffer' });
+}
+
+/** How often a row or column is repeated in `withoutLongRepeats`. */
+function repeatsOf(stated: number, kind: 'rows' | 'columns'): number {
+  return stated <= (kind === 'rows' ? equalRowsMax : columnsMax) ? stated : 1;
 }
 
 /** The library makes a cell for each repetition that a document states. Empty rows and columns keep their number. */
@@ -123,48 +146,10 @@ function withoutLongRepeats(xml: Uint8Array): Uint8Array {
   const text = Buffer.from(xml.buffer, xml.byteOffset, xml.byteLength).toString('latin1');
   const shortenedText = text.replace(
     /number-(rows|columns)-repeated=["']\s*(\d+)\s*["']/g,
-    (whole, kind: string, count: string) => {
-      const most = kind === 'rows' ? equalRowsMax : columnsMax;
-      return Number(count) <= most ? whole : `number-${kind}-repeated="1"`;
-    },
+    (whole, kind: 'rows' | 'columns', count: string) =>
+      repeatsOf(Number(count), kind) === Number(count) ? whole : `number-${kind}-repeated="1"`,
   );
   return Buffer.from(shortenedText, 'latin1');
-}
-
-/** How many formulas have no result in the file, as programs write it that do not compute. The library gives no cell for them. */
-async function formulasWithoutResult(archive: Archive): Promise<number> {
-  let count = 0;
-  let [isFormula, hasResult] = [false, false];
-  const counting: XmlHandler = {
-    open(name) {
-      if (name === 'c') [isFormula, hasResult] = [false, false];
-      else if (name === 'f') isFormula = true;
-      else if (name === 'v') hasResult = true;
-    },
-    close(name) {
-      if (name === 'c' && isFormula && !hasResult) count += 1;
-    },
-  };
-  for (const name of archive.names) {
-    if (/^xl\/worksheets\/[^/]{1,100}\.xml$/i.test(name)) await archive.xml(name, counting);
-  }
-  return count;
-}
-
-/** The names of hidden tables of an OpenDocument spreadsheet, which the library does not tell. */
-async function hiddenTables(archive: Archive): Promise<ReadonlySet<string>> {
-  const styles = new Set<string>();
-  const tables = new Set<string>();
-  let style = '';
-  await archive.xml('content.xml', {
-    open(name, attributes) {
-      if (name === 'style') style = attribute(attributes, 'name') ?? '';
-      else if (name === 'table-properties' && attribute(attributes, 'display') === 'false') styles.add(style);
-      else if (name === 'table' && styles.has(attribute(attributes, 'style-name') ?? ''))
-        tables.add(attribute(attributes, 'name') ?? '');
-    },
-  });
-  return tables;
 }
 
 function shownText(cell: CellObject, formatsNumbers: boolean, isDate1904: boolean): string {

@@ -1,12 +1,13 @@
 import { parseHTML } from 'linkedom';
-import { oneLine } from '../../../../lib/text/text.ts';
-import { decodeText } from '../charset.ts';
-import type { DocumentWriter } from '../document-writer.ts';
-import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
+import { oneLine } from '../../../../../lib/text/text.ts';
+import { decodeText } from '../../charset.ts';
+import type { DocumentWriter } from '../../document-writer.ts';
+import { markdownBlocks, plainBlocks } from '../../markdown-blocks.ts';
 import { toMarkdown } from './html-markdown.ts';
 import { removeMenus } from './html-menus.ts';
 import { readWords } from './html-text.ts';
 import { type HtmlDocument, openShadowRoots, removeUnseen } from './html-visible.ts';
+import { writeOut } from './html-written-out.ts';
 
 const depthMax = 250;
 /** Constants of the DOM's NodeFilter. */
@@ -54,6 +55,7 @@ function extractText(
   openShadowRoots(document);
   if (isTooDeep(document)) return { text: bareText(document), isMarkdown: false, hiddenParts: 0 };
   const hiddenParts = removeUnseen(document);
+  writeOut(document);
   const body = document.querySelector('body') ?? document.documentElement;
   shorten(document, body);
   return { text: toMarkdown(body), isMarkdown: true, hiddenParts };

@@ -1,8 +1,10 @@
 import Turndown from 'turndown/lib/turndown.browser.es.js';
+import { fencedCode } from '../fenced-code.ts';
+import { markdownLink } from '../markdown-link.ts';
+import { markdownTable } from '../markdown-table.ts';
+import { type SpannedCell, spannedRows } from '../spanned-rows.ts';
 import { checkboxText, dividesWords, isCheckbox, isDeleted, readCode, readWords } from './html-text.ts';
-import { markdownLink } from './markdown-link.ts';
-import { markdownTable } from './markdown-table.ts';
-import { type SpannedCell, spannedRows } from './spanned-rows.ts';
+import { listLabels } from './html-written-out.ts';
 
 /** Converts what is in an element to Markdown for search: no images, no scripts, tables with or without a head. Changes its white space. */
 export function toMarkdown(element: Node): string {
@@ -24,10 +26,27 @@ export function toMarkdown(element: Node): string {
     replacement: (content, node) => markdownLink(content, node.getAttribute('href') ?? ''),
   });
   turndown.addRule('heading', { filter: ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'], replacement: headingText });
+  const labelsByList = new Map<Node, ReadonlyMap<Node, string>>();
+  turndown.addRule('numbered entry', {
+    filter: (node) => node.nodeName === 'LI' && node.parentNode?.nodeName === 'OL',
+    replacement: (content, node) => {
+      const list = node.parentNode as Element;
+      const labels = labelsByList.get(list) ?? listLabels(list);
+      labelsByList.set(list, labels);
+      return numberedEntry(labels.get(node) ?? '', content, node.nextSibling === null);
+    },
+  });
   turndown.addRule('code block', { filter: 'pre', replacement: (_content, node) => codeBlock(node as HTMLElement) });
   turndown.addRule('table', { filter: 'table', replacement: (content, node) => tableText(content, node as HTMLElement) });
   // Turndown would copy all nodes first, which takes longer than the rest; these are used once.
   return turndown.turndown({ nodeType: element.nodeType, cloneNode: () => element } as HTMLElement);
+}
+
+/** Lines of an entry stand below its first one, as Turndown has them. */
+function numberedEntry(label: string, content: string, isLast: boolean): string {
+  const prefix = `${label}  `;
+  const lines = content.replace(/^\n+/, '').replace(/\n+$/, (end) => (end === '' ? '' : '\n'));
+  return `${prefix}${lines.replaceAll('\n', `\n${' '.repeat(prefix.length)}`)}${isLast ? '' : '\n'}`;
 }
 
 function isTask(node: HTMLElement): boolean {
@@ -48,16 +67,21 @@ function codeBlock(pre: HTMLElement): string {
   const language = /(?:^|\s)lang(?:uage)?-([\w+#.-]{1,40})/.exec(
     `${code.getAttribute('class') ?? ''} ${pre.getAttribute('class') ?? ''}`,
   )?.[1];
-  const longest = (text.match(/`{3,}/g) ?? []).reduce((most, marks) => Math.max(most, marks.length), 2);
-  const fence = '`'.repeat(longest + 1);
-  return `\n\n${fence}${language ?? ''}\n${text}\n${fence}\n\n`;
+  return `\n\n${fencedCode(text, language ?? '')}\n\n`;
 }
 
-/** A layout table (with blocks of its own in its cells, or with one column) becomes its content; other tables get a head, the first row if none is marked. */
+/**
+ * A layout table (with tables or code in its cells and no heads, or with one column) becomes its content; other tables get a head, the first row if none
+ * is marked.
+ */
 function tableText(content: string, table: HTMLElement): string {
-  if (table.querySelectorAll('table,pre').length > 0) return content;
+  const isOwn = (element: Element) => element.parentElement?.closest('table') === table;
+  const hasHeads = Array.from(table.querySelectorAll('th')).some(isOwn);
+  if (!hasHeads && table.querySelectorAll('table,pre').length > 0) return content;
   const rows = spannedRows(
-    Array.from(table.querySelectorAll('tr'), (row) => Array.from(row.querySelectorAll('th,td'), toSpannedCell)),
+    Array.from(table.querySelectorAll('tr'))
+      .filter(isOwn)
+      .map((row) => Array.from(row.querySelectorAll('th,td')).filter(isOwn).map(toSpannedCell)),
   );
   const isTable = rows.some((row) => row.length > 1);
   if (!isTable) return content;

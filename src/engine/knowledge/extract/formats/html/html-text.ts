@@ -1,4 +1,4 @@
-import { oneLine } from '../../../../lib/text/text.ts';
+import { oneLine } from '../../../../../lib/text/text.ts';
 
 const elementNode = 1;
 const textNode = 3;
