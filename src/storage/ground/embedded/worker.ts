@@ -5,6 +5,7 @@ import { DurableFiles } from './durable-files.ts';
 import { prepareDatabaseFolder } from './new-database.ts';
 import { compileProgram } from './program.ts';
 import { ReserveFile } from './reserve-file.ts';
+import { startParams } from './start-params.ts';
 import { Upkeep } from './upkeep.ts';
 import { WireServer } from './wire-server.ts';
 import { WriteGuard } from './write-guard.ts';
@@ -42,7 +43,7 @@ const db = await PGlite.create({
   fs: files,
   pgliteWasmModule: await program,
   extensions: { vector },
-  startParams: startParams(),
+  startParams: startParams({ isShared }),
 });
 if (newPaths !== undefined) await dropTemplates();
 const upkeep = new Upkeep({ db, log: files, guard });
@@ -59,22 +60,6 @@ parentPort?.once('message', async () => {
   files.sync();
   tell('closed');
 });
-
-/**
- * PGlite's own switches fsync off. Syncing goes by `fsync`, the only call for it that reaches our files. Little log is kept for reuse: a
- * small disk has better use for the room. Triggers that tell other processes of changes see whether there are any.
- */
-function startParams(): string[] {
-  const own = PGlite.defaultStartParams.filter((param) => param !== '-F');
-  const settings = [
-    'wal_sync_method=fsync',
-    'min_wal_size=32MB',
-    'max_wal_size=128MB',
-    `parley.single_process=${isShared ? 'off' : 'on'}`,
-    'timezone=UTC',
-  ];
-  return [...own, ...settings.flatMap((setting) => ['-c', setting])];
-}
 
 /** Parley makes no further database in this server. Without the templates of databases its folder has a third fewer files, which backups copy. */
 async function dropTemplates(): Promise<void> {

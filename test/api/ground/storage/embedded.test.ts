@@ -1,11 +1,14 @@
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../../src/settings.ts';
 import { startEmbedded } from '../../../../src/storage/ground/embedded/embedded.ts';
 import { lockFolder } from '../../../../src/storage/ground/embedded/lock.ts';
 import { prepareDatabaseFolder } from '../../../../src/storage/ground/embedded/new-database.ts';
+import { startParams } from '../../../../src/storage/ground/embedded/start-params.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { newFolder } from '../../../support/storage/databases.ts';
 
@@ -58,4 +61,74 @@ describe('the embedded database', () => {
     unlock();
     lockFolder(folder)();
   });
+
+  it('has 128 MB for pages, and takes them as it reads', async () => {
+    const beforeBytes = process.memoryUsage.rss();
+    const server = await startEmbedded(folder, loadSettings({}), () => {});
+    const grownBytes = process.memoryUsage.rss() - beforeBytes;
+    const client = new Client(server.connection);
+    await client.connect();
+    const { rows } = await client.query('SHOW shared_buffers');
+    await client.end();
+    await server.close();
+    expect(rows).toEqual([{ shared_buffers: '128MB' }]);
+    expect(grownBytes).toBeLessThan(160 * 1024 * 1024);
+  });
+
+  // PostgreSQL expects zeros in shared memory. PGlite hands out memory that its start may have used before.
+  it('begins with shared memory that is empty behind the parts that PostgreSQL writes at once', async () => {
+    const database = join(folder, 'database');
+    await prepareDatabaseFolder(database);
+    const files = new WatchedFiles(database);
+    const db = await PGlite.create({ fs: files, startParams: startParams({ isShared: false }) });
+    const { rows } = await db.query<{ end: number }>(
+      `SELECT (off + size)::int4 AS "end" FROM pg_shmem_allocations WHERE name = 'XLOG Ctl'`,
+    );
+    const { before, segmentStart, memoryBytes } = files.read();
+    await db.close();
+    // The segment came after the look at the memory.
+    expect(memoryBytes).toBeGreaterThan(before.length);
+    expect(segmentStart).toBeLessThan(before.length);
+    const used = before.subarray(segmentStart);
+    // Locks, the list of what is in the segment, and the state of the log.
+    expect(used.subarray(rows[0]?.end).every((byte) => byte === 0)).toBe(true);
+  });
 });
+
+interface PgliteModule {
+  readonly HEAPU8: Uint8Array;
+  readonly FS: { readonly filesystems: { readonly NODEFS: NodeFiles } };
+  _pgl_shmat(id: number, address: number, flags: number): number;
+}
+interface NodeFiles {
+  realPath(node: unknown): string;
+  readonly stream_ops: { open(stream: { readonly node: unknown }): unknown };
+}
+
+/** Copies the memory of PostgreSQL when it reads its state, the last step before it asks for shared memory. */
+class WatchedFiles extends NodeFS {
+  #module: PgliteModule | undefined;
+  #before = new Uint8Array();
+
+  override async init(pg: PGlite, options: Parameters<NodeFS['init']>[1]): ReturnType<NodeFS['init']> {
+    const { emscriptenOpts } = await super.init(pg, options);
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), (module) => this.#watch(module)] } };
+  }
+
+  read() {
+    if (this.#module === undefined) throw new Error('PostgreSQL did not start');
+    const segmentStart = this.#module._pgl_shmat(1, 0, 0);
+    return { before: this.#before, segmentStart, memoryBytes: this.#module.HEAPU8.length };
+  }
+
+  #watch(module: object): void {
+    const watched = module as PgliteModule;
+    this.#module = watched;
+    const files = watched.FS.filesystems.NODEFS;
+    const { open } = files.stream_ops;
+    files.stream_ops.open = (stream) => {
+      if (this.#before.length === 0 && files.realPath(stream.node).endsWith('pg_control')) this.#before = watched.HEAPU8.slice();
+      return open(stream);
+    };
+  }
+}
