@@ -8903,7 +8903,7 @@ export interface components {
             failedCount: number;
             /**
              * Format: int32
-             * @description Questions that were asked when a process died. They are not asked twice unless somebody resumes the experiment.
+             * @description Questions that were under way when a process died or a budget ended. They are not asked twice unless somebody resumes the experiment.
              */
             interruptedCount: number;
             /**

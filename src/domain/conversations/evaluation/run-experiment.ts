@@ -11,6 +11,7 @@ import { findPerson } from '../schedules/rights.ts';
 import { type AskTerms, askCase } from './ask.ts';
 import { type CostBound, createBound } from './cost-bound.ts';
 import { isWeighed, type JudgeSpending, judgeAnswer, judgePair, sumSpendings } from './judge.ts';
+import { QuestionExchange } from './question-exchange.ts';
 import { DraftChangedError } from './variants.ts';
 
 /** Questions of one experiment that one process asks at one time; one, now and then, while people's runs are at work. */
@@ -90,6 +91,7 @@ class ExperimentWork {
   readonly #experiment: Experiment & { readonly fence: number };
   readonly #terms: AskTerms;
   readonly #signal: AbortSignal;
+  readonly #exchange: QuestionExchange;
   #bound: CostBound | undefined;
   #askedCount = 0;
   #lastBusyMs = Number.NEGATIVE_INFINITY;
@@ -102,6 +104,12 @@ class ExperimentWork {
     this.#experiment = experiment;
     this.#terms = terms;
     this.#signal = signal;
+    const { experiments } = deps.storage.conversations;
+    const { id, fence } = experiment;
+    this.#exchange = new QuestionExchange({
+      send: (answers, count) => experiments.exchange(id, fence, answers, count),
+      isAsking: () => this.#askedCount > 0,
+    });
   }
 
   async run(): Promise<void> {
@@ -113,9 +121,13 @@ class ExperimentWork {
       return;
     }
     await this.#judgeRest();
-    await Promise.all(Array.from({ length: askedAtOnce }, (_, place) => this.#askInTurns(place)));
-    // What the answers under way did not need may reach for more, one at a time.
-    if (this.#isPostponed && !this.#isOver) await this.#askInTurns(0);
+    try {
+      await Promise.all(Array.from({ length: askedAtOnce }, (_, place) => this.#askInTurns(place)));
+      // What the answers under way did not need may reach for more, one at a time.
+      if (this.#isPostponed && !this.#isOver) await this.#askInTurns(0);
+    } finally {
+      await this.#exchange.close();
+    }
     if (this.#experiment.scorers.some(({ kind }) => kind === 'JUDGE_PAIR')) await this.#comparePairs();
   }
 
@@ -123,7 +135,7 @@ class ExperimentWork {
     const { experiments } = this.#deps.storage.conversations;
     const { id, fence } = this.#experiment;
     while (await this.#mayGoOn(place)) {
-      const question = await experiments.claim(id, fence);
+      const question = await this.#exchange.next();
       if (question === undefined) return;
       this.#askedCount += 1;
       try {
@@ -138,7 +150,7 @@ class ExperimentWork {
         else {
           const { tokens, cost, judgeTokens, judgeCost } = result;
           this.#bound?.note({ tokens: tokens + judgeTokens, cost: (cost ?? 0) + judgeCost });
-          await experiments.finish(id, question, fence, result);
+          this.#exchange.finish({ question, result });
         }
       } finally {
         this.#askedCount -= 1;
@@ -289,10 +301,12 @@ function runsUntilShutdown(): AbortSignal {
   return new AbortController().signal;
 }
 
-function toFailed({ message }: DomainError, answer: ScoredAnswer | undefined): NewResult {
+function toFailed({ code, message }: DomainError, answer: ScoredAnswer | undefined): NewResult {
+  // A budget that ended between two calls of the model: the question is asked anew when somebody gives more.
+  const state = code === 'INSUFFICIENT_QUOTA' ? 'INTERRUPTED' : 'FAILED';
   return {
     ...{
-      state: 'FAILED',
+      state,
       answer: answer?.text.slice(0, answerMax) ?? null,
       citations: [],
       calls: answer?.calls ?? [],

@@ -84,7 +84,7 @@ export interface Variant {
 export const experimentStatuses = ['WAITING', 'RUNNING', 'DONE', 'STOPPED', 'FAILED', 'CANCELLED'] as const;
 export type ExperimentStatus = (typeof experimentStatuses)[number];
 
-/** INTERRUPTED: the process died while it was asked. It is not asked again by itself. */
+/** INTERRUPTED: the process died while it was asked, or a budget ended between two calls of the model. It is not asked again by itself. */
 export const resultStates = ['PENDING', 'ASKED', 'DONE', 'FAILED', 'INTERRUPTED'] as const;
 export type ResultState = (typeof resultStates)[number];
 

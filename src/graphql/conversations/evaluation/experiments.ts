@@ -174,7 +174,7 @@ const ExperimentType = ExperimentRef.implement({
     failedCount: t.exposeInt('failedCount', { description: 'Questions without an answer.' }),
     interruptedCount: t.exposeInt('interruptedCount', {
       description:
-        'Questions that were asked when a process died. They are not asked twice unless somebody resumes the experiment.',
+        'Questions that were under way when a process died or a budget ended. They are not asked twice unless somebody resumes the experiment.',
     }),
     tokens: t.expose('tokens', { type: 'Count', description: 'Tokens that it has used.' }),
     cost: t.exposeFloat('cost', { description: 'What it has cost, as far as that is known.' }),
@@ -275,7 +275,7 @@ builder.mutationFields((t) => ({
     authScopes: { key: 'AGENTS:WRITE' },
     type: ExperimentType,
     description:
-      'Goes on with an experiment that was cancelled, stopped or interrupted: asks what was not asked, and what was under way when a process died.',
+      'Goes on with an experiment that was cancelled, stopped or interrupted: asks what was not asked, and what was under way when a process died or a budget ended.',
     args: {
       id: t.arg.id(id),
       tokensMax: t.arg({ type: 'Count', required: false, description: 'A new budget, in all. Default: the one before.' }),

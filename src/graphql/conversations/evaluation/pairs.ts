@@ -15,7 +15,8 @@ const ResultStateType = createEnum('ExperimentResultState', 'What became of a qu
   ASKED: 'It is being asked.',
   DONE: 'It was answered.',
   FAILED: 'There is no answer; `error` says why.',
-  INTERRUPTED: 'The process died while it was asked: it is asked again when somebody resumes the experiment.',
+  INTERRUPTED:
+    'The process died while it was asked, or a budget ended between two calls of the model: it is asked anew when somebody resumes the experiment.',
 } satisfies Record<ResultState, string>);
 
 const pairVerdicts = ['BETTER', 'SAME', 'WORSE'] as const;

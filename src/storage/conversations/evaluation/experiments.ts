@@ -1,4 +1,4 @@
-// Raw SQL: a result is claimed, and written with the counts of its experiment, in one statement each; pairs are compared in the database.
+// Raw SQL: answers are written with the counts of their experiment, and questions claimed, in one statement; pairs are compared in the database.
 import type { CaseContent } from '../../../entities/conversations/evaluation/dataset.ts';
 import type {
   CaseFigures,
@@ -14,7 +14,8 @@ import type {
   Verdict,
 } from '../../../entities/conversations/evaluation/experiment.ts';
 import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
-import type { Prisma } from '../../generated/client.ts';
+import { storableJson } from '../../../lib/text/text.ts';
+import { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
 import { newestFirst, type Place, readPage } from '../../ground/lists/paging.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
@@ -47,7 +48,8 @@ export interface ClaimedQuestion {
 
 /** The answer of a claimed question. */
 export interface NewResult {
-  readonly state: 'DONE' | 'FAILED';
+  /** INTERRUPTED: a budget ended while it was answered. */
+  readonly state: 'DONE' | 'FAILED' | 'INTERRUPTED';
   readonly answer: string | null;
   readonly citations: ExperimentResult['citations'];
   readonly calls: ExperimentResult['calls'];
@@ -62,6 +64,11 @@ export interface NewResult {
   /** Of judges: they count for the budget only. */
   readonly judgeTokens: number;
   readonly judgeCost: number;
+}
+
+export interface FinishedQuestion {
+  readonly question: Pick<ClaimedQuestion, 'caseId' | 'variant' | 'repeat'>;
+  readonly result: NewResult;
 }
 
 /** What judges say of an answer that is there. */
@@ -85,6 +92,8 @@ export interface ClaimedPair {
 }
 
 const openMax = 3;
+/** A question that is asked anew: nothing is left of its first answer, but what it cost stays in the sums of the experiment. */
+const unanswered = { answer: null, details: Prisma.DbNull, tokens: 0, cost: null, durationMs: null, error: null };
 const firstVariant = 0;
 
 export class ExperimentStore {
@@ -171,22 +180,55 @@ export class ExperimentStore {
   }
 
   /**
-   * Claims the next question. `materialized`: a plan may ask for the next one again for each row that it compares, and claim many.
+   * Writes answers of claimed questions with the counts of their experiment, and claims the next questions, in one statement.
    *
-   * @returns undefined when none is left, or the experiment does not run any more.
+   * An answer counts also when it comes after another process took the experiment. It is lost only when the question was asked again meanwhile, and written
+   * once when it is given twice. `experiment` is locked first, as where another process takes it, so that nothing is claimed in the place of another process.
+   * `materialized`: a plan may look for the next questions again for each row that it compares, and claim too many.
+   *
+   * @param count  0 to claim none.
+   * @returns fewer than `count` when no more are left, and none when the experiment does not run any more.
    */
-  async claim(id: string, fence: number): Promise<ClaimedQuestion | undefined> {
-    const [claimed] = await this.#db.query<ClaimedQuestion>(
-      `with next as materialized (
-         select "caseId", variant, repeat from experiment_results where "experimentId" = $1 and state = 'PENDING'
-         order by "caseId", repeat, variant limit 1 for update skip locked)
-       update experiment_results r set state = 'ASKED', fence = $2 from next, dataset_cases c, experiments e
-       where r."experimentId" = $1 and r."caseId" = next."caseId" and r.variant = next.variant and r.repeat = next.repeat
-         and c.id = r."caseId" and c."fromRevision" = r."caseRevision"
-         and e.id = $1 and e.status = 'RUNNING' and e.fence = $2
-       returning r."caseId", r.variant, r.repeat, c.content`,
-      [id, fence],
+  async exchange(
+    id: string,
+    fence: number,
+    answers: readonly FinishedQuestion[],
+    count: number,
+  ): Promise<readonly ClaimedQuestion[]> {
+    const claimed = await this.#db.query<ClaimedQuestion>(
+      `with experiment as materialized (select id, status, fence from experiments where id = $1 for no key update),
+       answered as materialized (
+         select * from jsonb_to_recordset($3::jsonb) as a("caseId" text, variant int, repeat int, state text, answer text, details jsonb, scores jsonb,
+           passed boolean, value float8, tokens int, cost float8, "durationMs" int, error text, "judgeTokens" int, "judgeCost" float8)),
+       question as materialized (
+         select answered.*, r.state as before from experiment cross join answered join experiment_results r
+           on r."experimentId" = experiment.id and r."caseId" = answered."caseId" and r.variant = answered.variant and r.repeat = answered.repeat
+         where r.fence = $2 and r.state not in ('DONE', 'FAILED') and r."durationMs" is null for update of r),
+       written as (
+         update experiment_results r set state = q.state, answer = q.answer, details = q.details, scores = q.scores, passed = q.passed, value = q.value,
+           tokens = q.tokens, cost = q.cost, "durationMs" = q."durationMs", error = q.error
+         from question q
+         where r."experimentId" = $1 and r."caseId" = q."caseId" and r.variant = q.variant and r.repeat = q.repeat),
+       counted as (
+         update experiments e set "doneCount" = "doneCount" + sums.done, "failedCount" = "failedCount" + sums.failed, tokens = e.tokens + sums.tokens,
+           cost = e.cost + sums.cost, "updatedAt" = now(), "interruptedCount" = "interruptedCount" + sums.interrupted
+         from (select count(*) filter (where state = 'DONE') as done, count(*) filter (where state = 'FAILED') as failed,
+             count(*) filter (where state = 'INTERRUPTED') - count(*) filter (where before = 'INTERRUPTED') as interrupted,
+             sum(tokens + "judgeTokens") as tokens, sum(coalesce(cost, 0) + "judgeCost") as cost from question having count(*) > 0) sums
+         where e.id = $1),
+       next as materialized (
+         select "caseId", variant, repeat from experiment_results
+         where "experimentId" = $1 and state = 'PENDING' and exists (select from experiment where status = 'RUNNING' and fence = $2)
+         order by "caseId", repeat, variant limit $4::int for update skip locked),
+       claimed as (
+         update experiment_results r set state = 'ASKED', fence = $2 from next, dataset_cases c
+         where r."experimentId" = $1 and r."caseId" = next."caseId" and r.variant = next.variant and r.repeat = next.repeat
+           and c.id = r."caseId" and c."fromRevision" = r."caseRevision"
+         returning r."caseId", r.variant, r.repeat, c.content)
+       select * from claimed order by "caseId", repeat, variant`,
+      [id, fence, JSON.stringify(storableJson(answers.map(toRow))), count],
     );
+    if (answers.length > 0) this.#announce(id);
     return claimed;
   }
 
@@ -194,36 +236,6 @@ export class ExperimentStore {
   async release(id: string, { caseId, variant, repeat }: ClaimedQuestion, fence: number): Promise<void> {
     const where = { experimentId: id, caseId, variant, repeat, fence, state: 'ASKED' };
     await this.#db.prisma.experimentResult.updateMany({ where, data: { state: 'PENDING' } });
-  }
-
-  /**
-   * Writes the answer of a claimed question, with the counts of its experiment: also one that comes after another process took the experiment. It is lost
-   * only when the question was asked again meanwhile. `experiment` is locked first, as where another process takes it.
-   */
-  async finish(id: string, { caseId, variant, repeat }: ClaimedQuestion, fence: number, result: NewResult): Promise<void> {
-    const { state, answer, citations, calls, scores, passed, value, tokens, cost, durationMs, error } = result;
-    const { judgeTokens, judgeCost } = result;
-    await this.#db.query(
-      `with experiment as materialized (select id from experiments where id = $1 for no key update),
-       question as materialized (
-         select r.state from experiment cross join experiment_results r
-         where r."experimentId" = experiment.id and r."caseId" = $2 and r.variant = $3 and r.repeat = $4 and r.fence = $5
-           and r.state not in ('DONE', 'FAILED') for update of r),
-       written as (
-         update experiment_results set state = $6, answer = $7, details = $8::jsonb, scores = $9::jsonb, passed = $10, value = $11, tokens = $12,
-           cost = $13, "durationMs" = $14, error = $15
-         where "experimentId" = $1 and "caseId" = $2 and variant = $3 and repeat = $4 and exists (select from question))
-       update experiments set "doneCount" = "doneCount" + $16, "failedCount" = "failedCount" + $17, tokens = tokens + $12 + $18,
-         cost = cost + coalesce($13, 0) + $19, "updatedAt" = now(),
-         "interruptedCount" = "interruptedCount" - (select count(*) from question where state = 'INTERRUPTED')
-       where id = $1 and exists (select from question)`,
-      [
-        ...[id, caseId, variant, repeat, fence, state, answer, JSON.stringify({ citations, calls }), JSON.stringify(scores)],
-        ...[passed, value, tokens, cost, durationMs, error, state === 'DONE' ? 1 : 0, state === 'FAILED' ? 1 : 0],
-        ...[judgeTokens, judgeCost],
-      ],
-    );
-    this.#announce(id);
   }
 
   /** An answer with a judge that a budget refused. @returns undefined when there is none. */
@@ -320,7 +332,7 @@ export class ExperimentStore {
       if (before === null || before.endedAt === null) return false;
       const { count } = await tx.prisma.experimentResult.updateMany({
         where: { experimentId: id, state: 'INTERRUPTED' },
-        data: { state: 'PENDING', error: null },
+        data: { state: 'PENDING', ...unanswered },
       });
       const pairs = { experimentId: id, pairState: 'ASKED' };
       await tx.prisma.experimentResult.updateMany({ where: pairs, data: { pairState: 'PENDING' } });
@@ -399,6 +411,11 @@ export class ExperimentStore {
   #announce(id: string): void {
     this.#signals.publish('experiment-changed', id);
   }
+}
+
+/** An answer as the statement that writes it reads it. */
+function toRow({ question: { caseId, variant, repeat }, result: { citations, calls, ...result } }: FinishedQuestion) {
+  return { caseId, variant, repeat, ...result, details: { citations, calls } };
 }
 
 interface ExperimentRow extends Omit<Experiment, 'status' | 'variants' | 'scorers' | 'tokensMax' | 'tokens' | 'summary'> {

@@ -143,3 +143,55 @@ it('answers that the budget left uncompared are compared with more money', { tim
     { choice: 'TIE', error: null },
   ]);
 });
+
+it('a question whose answer the budget cut off between two calls of the model is asked anew with more', {
+  timeout: 60_000,
+}, async () => {
+  const ann = await make.person();
+  const agent = await make.agent({ owner: ann, modelId: 'lab/priced', options: { maxOutputTokens: [100] } });
+  const call = async (document: string, variables: object) => (await ann.graphql(document, { ...variables })).data;
+  const data = {
+    url: 'https://example.com/pay',
+    method: 'POST',
+    description: 'Pays',
+    parameters: { type: 'object', properties: {} },
+  };
+  expect((await ann.post(`/api/v1/ais/${agent.id}/tools`, { name: 'pay', type: 'API_FUNCTION', data })).status).toBeLessThan(300);
+  const made = await call('mutation ($id: ID!) { createDataset(agentId: $id, input: { name: "T" }) { id } }', { id: agent.id });
+  const datasetId = made.createDataset.id;
+  const add = 'mutation ($id: ID!, $cases: [DatasetCaseInput!]!) { addDatasetCases(datasetId: $id, cases: $cases) { id } }';
+  const recordedCalls = [{ name: 'pay', arguments: '{}', output: 'Paid' }];
+  await call(add, { id: datasetId, cases: [{ question: 'Pay it', mustContain: ['Yes'], recordedCalls }] });
+  upstream.otherwise(({ body }) =>
+    JSON.stringify(body).includes('"role":"tool"')
+      ? { text: 'Yes', usage: { prompt_tokens: 20, completion_tokens: 50 } }
+      : { toolCalls: [{ id: 'call_1', name: 'pay', arguments: '{}' }], usage: { prompt_tokens: 1_950, completion_tokens: 50 } },
+  );
+  const run = 'mutation ($id: ID!, $input: ExperimentInput!) { runExperiment(agentId: $id, input: $input) { id } }';
+  const { runExperiment } = await call(run, { id: agent.id, input: { versions: ['draft'], datasetId, tokensMax: 2_001 } });
+  const members = 'status error doneCount failedCount interruptedCount tokens summary { variants { caseCount rate tokens } }';
+  const find = `query ($id: ID!) { experiment(id: $id) { ${members} }
+    experimentPairs(experimentId: $id) { nodes { results { state answer tokens error } } } }`;
+  const end = (status: string) =>
+    eventually(async () => {
+      const reply = await call(find, { id: runExperiment.id });
+      expect(reply.experiment).toMatchObject({ status });
+      expect(reply.experiment.summary).not.toBeNull();
+      return reply;
+    }, 30_000);
+  const stopped = await end('STOPPED');
+  expect(stopped.experiment).toMatchObject({ doneCount: 0, failedCount: 0, interruptedCount: 1, tokens: 2_000 });
+  expect(stopped.experimentPairs.nodes[0].results).toMatchObject([{ state: 'INTERRUPTED', tokens: 2_000 }]);
+  await call('mutation ($id: ID!) { resumeExperiment(id: $id, tokensMax: 100000) { id } }', { id: runExperiment.id });
+  const done = await end('DONE');
+  // The budget counts both answers, the figures of the version the one that is there.
+  expect(done.experiment).toMatchObject({
+    error: null,
+    doneCount: 1,
+    failedCount: 0,
+    interruptedCount: 0,
+    tokens: 2_000 + 2_000 + 70,
+  });
+  expect(done.experiment.summary.variants).toEqual([{ caseCount: 1, rate: 1, tokens: 2_070 }]);
+  expect(done.experimentPairs.nodes[0].results).toEqual([{ state: 'DONE', answer: 'Yes', tokens: 2_070, error: null }]);
+});

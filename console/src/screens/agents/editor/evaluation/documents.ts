@@ -145,7 +145,7 @@ export type ExperimentResultState =
   | 'DONE'
   /** There is no answer; `error` says why. */
   | 'FAILED'
-  /** The process died while it was asked: it is asked again when somebody resumes the experiment. */
+  /** The process died while it was asked, or a budget ended between two calls of the model: it is asked anew when somebody resumes the experiment. */
   | 'INTERRUPTED'
   /** It was not asked yet. */
   | 'PENDING';
