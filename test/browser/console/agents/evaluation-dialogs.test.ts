@@ -181,6 +181,88 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     expect(dataset).toEqual({ caseCount: 1, draftCount: 0 });
   });
 
+  it('writes what comes with a question and which tools are called, and shows it again', async () => {
+    const agent = await agentWithDataset('Tool pilot', []);
+    const { page } = await openConsole(service, ann, `/agents/${agent.id}/evaluation/${agent.datasetId}`);
+    const dialog = page.getByRole('dialog');
+    const group = (name: string) => dialog.getByRole('group', { name, exact: true });
+    await page.getByRole('button', { name: 'Add a case' }).click();
+    await dialog.getByRole('textbox', { name: 'Question' }).fill('Pay the harbour fee');
+    await dialog.getByText('What comes with the question').click();
+    await dialog.getByRole('button', { name: 'Add a message' }).click();
+    await dialog.getByRole('button', { name: 'Add a message' }).click();
+    await group('Message 1').getByRole('textbox', { name: 'What was said' }).fill('We berth at seven.');
+    await group('Message 2').getByRole('combobox', { name: 'Who said it' }).selectOption('The agent');
+    await group('Message 2').getByRole('textbox', { name: 'What was said' }).fill('Noted.');
+    await dialog.getByRole('button', { name: 'Add a document' }).click();
+    await group('Document 1').getByRole('textbox', { name: 'Name of the file' }).fill('fees.txt');
+    await group('Document 1').getByRole('textbox', { name: 'Its text' }).fill('The fee is 20 francs.');
+    for (const [index, [name, value]] of [
+      ['berth', '7'],
+      ['ship', 'Ada'],
+      ['code', '"7"'],
+    ].entries()) {
+      await dialog.getByRole('button', { name: 'Add a value' }).click();
+      const row = group(`Value ${index + 1}`);
+      await row.getByRole('textbox', { name: 'Variable name' }).fill(name ?? '');
+      await row.getByRole('textbox', { name: 'Its value' }).fill(value ?? '');
+    }
+    await dialog.getByText('Calls of tools').click();
+    await dialog.getByRole('button', { name: 'Add a call that it must make' }).click();
+    await group('Call 1').getByRole('textbox', { name: 'Name of the tool' }).fill('pay');
+    const args = group('Call 1').getByRole('textbox', { name: 'Arguments that the call must have' });
+    await args.fill('{"amount": ');
+    await dialog.getByRole('textbox', { name: 'It must not call' }).fill('refund\ncancel\n');
+    await dialog.getByRole('button', { name: 'Add what a tool gives' }).click();
+    await group('Output 1').getByRole('textbox', { name: 'Name of the tool' }).fill('pay');
+    await group('Output 1').getByRole('textbox', { name: 'What it gives' }).fill('Paid');
+    // What the service refuses stands beside its field.
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => args.getAttribute('aria-invalid')).toBe('true');
+    await keepConsolePicture(page, 'evaluation-case-lists');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await args.fill('{"amount": 20}');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const members = `question messages { role content } files { filename text } userInputs { name value } mustCall { name arguments } mustNotCall
+      recordedCalls { name arguments output error }`;
+    const read = async () => {
+      const query = `query ($id: ID!) { datasetCases(datasetId: $id) { nodes { ${members} } } }`;
+      return (await ask(query, { id: agent.datasetId })).datasetCases.nodes[0];
+    };
+    const written = {
+      question: 'Pay the harbour fee',
+      messages: [
+        { role: 'USER', content: 'We berth at seven.' },
+        { role: 'ASSISTANT', content: 'Noted.' },
+      ],
+      files: [{ filename: 'fees.txt', text: 'The fee is 20 francs.' }],
+      // The database keeps the members of an object by the lengths of their names.
+      userInputs: [
+        { name: 'code', value: '7' },
+        { name: 'ship', value: 'Ada' },
+        { name: 'berth', value: 7 },
+      ],
+      mustCall: [{ name: 'pay', arguments: '{"amount":20}' }],
+      mustNotCall: ['refund', 'cancel'],
+      recordedCalls: [{ name: 'pay', arguments: '{}', output: 'Paid', error: null }],
+    };
+    expect(await read()).toEqual(written);
+
+    await page.getByRole('button', { name: 'Edit Pay the harbour fee' }).click();
+    // What is there is not folded away.
+    expect(await args.inputValue()).toBe('{"amount":20}');
+    await keepConsolePicture(page, 'evaluation-case-lists-again');
+    await dialog.getByRole('button', { name: 'Remove Message 1' }).click();
+    await dialog.getByRole('button', { name: 'Remove Value 2' }).click();
+    expect(await group('Value 1').getByRole('textbox', { name: 'Its value' }).inputValue()).toBe('"7"');
+    expect(await group('Value 2').getByRole('textbox', { name: 'Its value' }).inputValue()).toBe('7');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { messages, userInputs } = written;
+    expect(await read()).toEqual({ ...written, messages: messages.slice(1), userInputs: userInputs.toSpliced(1, 1) });
+  });
+
   it.each([
     ['light', 1280],
     ['dark', 1280],
@@ -239,6 +321,9 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     await look('draft-cases');
     await close();
     await page.getByRole('button', { name: 'Edit When is high tide?' }).click();
+    for (const name of ['What comes with the question', 'Calls of tools']) await dialog.getByText(name, { exact: true }).click();
+    for (const name of ['Add a message', 'Add a value', 'Add a call that it must make'])
+      await dialog.getByRole('button', { name }).click();
     await look('case-edit');
     await close();
     await open('More');

@@ -15,7 +15,7 @@ import { Row, Rows } from '../parts/Rows.tsx';
 import { useRemove } from '../parts/use-remove.ts';
 import type { EditorAgent } from '../section.ts';
 import styles from '../versions/versions.module.css';
-import { CaseDialog } from './CaseDialog.tsx';
+import { CaseDialog } from './cases/CaseDialog.tsx';
 import { DraftCasesDialog } from './DraftCasesDialog.tsx';
 import {
   AgreeToCaseDocument,
