@@ -1,3 +1,4 @@
+import type { Scorer } from '../conversations/evaluation/experiment.ts';
 import type { EnabledTool } from '../conversations/runs/tool.ts';
 import type { Warning } from '../ground/warning.ts';
 import type { DataSourceType, RefreshPeriod } from '../knowledge/data-source.ts';
@@ -20,6 +21,9 @@ export interface AgentBundle {
   readonly dataSources: readonly BundledDataSource[];
   readonly skills: readonly BundledSkill[];
   readonly requiredSecrets: readonly RequiredSecret[];
+  /** Null: it has none, or the caller may not read them. */
+  readonly datasets: readonly BundledDataset[] | null;
+  readonly gate: BundledGate | null;
   /** What the caller may not read and the bundle therefore lacks; null when it is whole. An import does not use it. */
   readonly warnings: readonly Warning[] | null;
 }
@@ -89,6 +93,23 @@ export interface BundledSkill {
   readonly description: string;
   readonly content: string;
   readonly enabled: boolean;
+}
+export interface BundledDataset {
+  readonly name: string;
+  readonly description: string;
+  readonly callsTools: boolean;
+  /** Those that somebody wrote, as a line of JSONL has them. */
+  readonly cases: readonly JsonObject[];
+}
+export interface BundledGate {
+  /** The place of its dataset in `datasets`, from 0. */
+  readonly dataset: number;
+  readonly mustTag: string | null;
+  readonly rateDropMax: number | null;
+  readonly costRatioMax: number | null;
+  readonly tokensMax: number;
+  /** Members that are null are left out. */
+  readonly scorers: readonly (Pick<Scorer, 'kind'> & Partial<Scorer>)[];
 }
 export interface RequiredSecret {
   readonly key: string;

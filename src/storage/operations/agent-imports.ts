@@ -5,6 +5,8 @@ import { addFlows } from '../agents/parts/flows.ts';
 import { addParts, type NewPart } from '../agents/parts/part-table.ts';
 import type { NewSecret } from '../agents/parts/secrets.ts';
 import { secretShape, skillShape, toolShape, userInputShape } from '../agents/parts/shapes.ts';
+import { addCases, type NewCase } from '../conversations/evaluation/datasets.ts';
+import { type NewGate, toGateRow } from '../conversations/evaluation/gates.ts';
 import type { Database, Transaction } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
 import { addDataSource } from '../knowledge/sources/new-source.ts';
@@ -18,6 +20,15 @@ export interface ImportedAgent {
   readonly flows: readonly NewPart<AgentFlow>[];
   readonly secrets: readonly NewSecret[];
   readonly dataSources: readonly ImportedDataSource[];
+  readonly datasets: readonly ImportedDataset[];
+  readonly gate: Omit<NewGate, 'agentId'> | undefined;
+}
+export interface ImportedDataset {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly callsTools: boolean;
+  readonly cases: readonly NewCase[];
 }
 export interface ImportedDataSource {
   readonly id: string;
@@ -55,7 +66,7 @@ export class AgentImportStore {
 
   /** Writes all of it or nothing, together with whatever `also` does in the same transaction. */
   async create(
-    { agent, tools, userInputs, skills, flows, secrets, dataSources }: ImportedAgent,
+    { agent, tools, userInputs, skills, flows, secrets, dataSources, datasets, gate }: ImportedAgent,
     also: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     await this.#db.transaction(async (tx) => {
@@ -66,10 +77,26 @@ export class AgentImportStore {
       await addFlows(tx, flows);
       await addParts<NewSecret & { readonly updatedAt: Date }>(tx, secretShape, secrets);
       for (const source of dataSources) await addSource(tx, agent, source);
+      for (const dataset of datasets) await addDataset(tx, agent, dataset);
+      if (gate !== undefined) await tx.prisma.agentGate.create({ data: toGateRow({ agentId: agent.id, ...gate }) });
       await also(tx);
     });
     this.#signals.publish('agent-changed', agent.id);
   }
+}
+
+/** A dataset with cases begins with its first revision. */
+async function addDataset(tx: Transaction, agent: NewAgent, { cases, ...dataset }: ImportedDataset): Promise<void> {
+  const { id: agentId, orgId, createdAt } = agent;
+  const revision = cases.length === 0 ? 0 : 1;
+  const draftCount = cases.filter(({ isDraft }) => isDraft).length;
+  await tx.prisma.dataset.create({
+    data: { ...dataset, agentId, orgId, createdAt, revision, draftCount, caseCount: cases.length },
+  });
+  await addCases(
+    tx,
+    cases.map((row) => ({ ...row, datasetId: dataset.id, orgId, createdAt, fromRevision: revision })),
+  );
 }
 
 async function addSource(tx: Transaction, agent: NewAgent, { items, ...source }: ImportedDataSource): Promise<void> {

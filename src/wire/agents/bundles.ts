@@ -4,7 +4,7 @@ import { agentToolTypes, secretTypes, userInputTypes } from '../../entities/agen
 import { dataSourceTypes, refreshPeriods } from '../../entities/knowledge/data-source.ts';
 import { body, maybe, readAs } from '../ground/body.ts';
 import type { ShownTo, WireReply } from '../ground/encoder.ts';
-import { described, flag, int32, list, oneOfTexts, reference, type Sent, text } from '../ground/schema.ts';
+import { described, flag, int32, list, number, oneOfTexts, reference, type Sent, text } from '../ground/schema.ts';
 import { shapedType } from '../ground/shape.ts';
 import { typed } from './agents.ts';
 import { agentOptionsBody, shownOptions, showOptions } from './options.ts';
@@ -14,6 +14,13 @@ import { shownTool, showTool, toolBody } from './tools.ts';
 
 /** The file of an export, as REST reads and shows it; to GraphQL it is JSON. */
 
+const caseForm = 'A case as a line of JSONL has it. JSON: `docs/evaluation.md` names its members.';
+const scorerForm = 'A scorer with its settings. JSON: they depend on its kind.';
+const gateNumbers = {
+  rateDropMax: 'By how many points of a hundred the rate may be below that of the published version.',
+  costRatioMax: 'What it may cost beside the published version.',
+  tokensMax: 'Tokens that asking may use.',
+};
 const isStrict = { takenMembers: partMembers };
 
 const bundleSource = body('AgentBundleSourceInput', 'Where a bundle comes from; not used.', {
@@ -112,6 +119,20 @@ const requiredSecret = body(
   },
   isStrict,
 );
+const bundledDataset = body('BundledDatasetInput', 'A dataset with its cases.', {
+  name: text('1 to 200 characters.'),
+  description: text('At most 2,000 characters.').nullish(),
+  callsTools: flag('Whether experiments call tools that change something. Default: false.').nullish(),
+  cases: list('At most 10,000.', described({ description: caseForm })).nullish(),
+});
+const bundledGate = body('BundledGateInput', 'What a draft must pass before it is published.', {
+  dataset: readAs('Int', z.int().meta({ description: 'The place of its dataset in `datasets`, from 0.' })),
+  mustTag: text('No case with this label may fail.').nullish(),
+  rateDropMax: maybe(gateNumbers.rateDropMax, readAs('Float', z.number())),
+  costRatioMax: maybe(gateNumbers.costRatioMax, readAs('Float', z.number())),
+  tokensMax: readAs('Float', number(gateNumbers.tokensMax)),
+  scorers: list('At most 20. Default: as experiments have them.', described({ description: scorerForm })).nullish(),
+});
 const bundleWarning = body('AgentBundleWarningInput', 'What the export left out; not used.', {
   code: text('For programs.').nullish(),
   message: text('For a person.').nullish(),
@@ -128,6 +149,8 @@ const agentBundle = body('AgentBundleInput', 'A portable agent, as an export ans
   dataSources: list('At most 1,000 with 20,000 documents.', bundledSource).nullish(),
   skills: list('At most 100; skipped without SKILLS:WRITE.', bundledSkill).nullish(),
   requiredSecrets: list('At most 200.', requiredSecret).nullish(),
+  datasets: list('At most 100.', bundledDataset).nullish(),
+  gate: maybe('Its gate: the agent is published on request then. Left out when a model that judges is not here.', bundledGate),
   warnings: list('What the export left out; not used.', bundleWarning).nullish(),
 });
 
@@ -241,6 +264,25 @@ const shownBundle = shapedType(
         secretType: reference('SecretType', 'The kind of credential.'),
       }),
     ),
+    datasets: list(
+      'Its datasets, by name, for who may edit it. Without cases that were made of what people said. Absent without any.',
+      shapedType('BundledDataset', 'A dataset with its cases.', {
+        name: text('Its name.'),
+        description: text('What it is for.'),
+        callsTools: flag('Whether experiments call tools that change something.'),
+        cases: list('The cases of its newest revision.', described({ description: caseForm })),
+      }),
+    ).optional(),
+    gate: shapedType('BundledGate', 'What a draft must pass before it is published.', {
+      dataset: int32('The place of its dataset in `datasets`, from 0.'),
+      mustTag: text('No case with this label may fail.').nullable(),
+      rateDropMax: number(gateNumbers.rateDropMax).nullable(),
+      costRatioMax: number(gateNumbers.costRatioMax).nullable(),
+      tokensMax: number(gateNumbers.tokensMax),
+      scorers: list('How answers are scored.', described({ description: scorerForm })),
+    })
+      .optional()
+      .meta({ description: 'Its gate, for who may edit the agent. Absent without one.' }),
     warnings: list(
       'What the caller may not read and the bundle therefore lacks, each with its member; null when it is whole.',
       reference('Warning'),
@@ -251,6 +293,7 @@ const shownBundle = shapedType(
 /** Every list and every agent has its members in the order of the schema, whatever the order is that they are stored in. */
 function showBundle(bundle: AgentBundle, context: ShownTo): Sent<typeof shownBundle> {
   const { version, exportedAt, source, agent, tools, userInputs, flows, dataSources, skills, requiredSecrets, warnings } = bundle;
+  const { datasets, gate } = bundle;
   return {
     version,
     exportedAt: exportedAt.toISOString(),
@@ -270,6 +313,8 @@ function showBundle(bundle: AgentBundle, context: ShownTo): Sent<typeof shownBun
     dataSources,
     skills,
     requiredSecrets,
+    datasets: datasets ?? undefined,
+    gate: gate ?? undefined,
     warnings: warnings ?? undefined,
   };
 }

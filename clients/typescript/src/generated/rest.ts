@@ -4749,6 +4749,10 @@ export interface components {
             skills: components["schemas"]["BundledSkill"][];
             /** @description What its tools need, by key. */
             requiredSecrets: components["schemas"]["RequiredSecret"][];
+            /** @description Its datasets, by name, for who may edit it. Without cases that were made of what people said. Absent without any. */
+            datasets?: components["schemas"]["BundledDataset"][];
+            /** @description Its gate, for who may edit the agent. Absent without one. */
+            gate?: components["schemas"]["BundledGate"];
             /** @description What the caller may not read and the bundle therefore lacks, each with its member; null when it is whole. */
             warnings?: components["schemas"]["Warning"][];
         };
@@ -4758,6 +4762,8 @@ export interface components {
             agent: components["schemas"]["BundledAgentInput"];
             /** @description At most 1,000 with 20,000 documents. */
             dataSources?: components["schemas"]["BundledDataSourceInput"][] | null;
+            /** @description At most 100. */
+            datasets?: components["schemas"]["BundledDatasetInput"][] | null;
             /**
              * Format: date-time
              * @description When it was made; not used.
@@ -4765,6 +4771,8 @@ export interface components {
             exportedAt?: string | null;
             /** @description At most 50. */
             flows?: components["schemas"]["BundledFlowInput"][] | null;
+            /** @description Its gate: the agent is published on request then. Left out when a model that judges is not here. */
+            gate?: components["schemas"]["BundledGateInput"] | null;
             /** @description At most 200. */
             requiredSecrets?: components["schemas"]["RequiredSecretInput"][] | null;
             /** @description At most 100; skipped without SKILLS:WRITE. */
@@ -5638,6 +5646,28 @@ export interface components {
             /** @description Its type. */
             type: components["schemas"]["DataSourceType"];
         };
+        /** @description A dataset with its cases. */
+        BundledDataset: {
+            /** @description Its name. */
+            name: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description Whether experiments call tools that change something. */
+            callsTools: boolean;
+            /** @description The cases of its newest revision. */
+            cases: unknown[];
+        };
+        /** @description A dataset with its cases. */
+        BundledDatasetInput: {
+            /** @description Whether experiments call tools that change something. Default: false. */
+            callsTools?: boolean | null;
+            /** @description At most 10,000. */
+            cases?: unknown[] | null;
+            /** @description At most 2,000 characters. */
+            description?: string | null;
+            /** @description 1 to 200 characters. */
+            name: string;
+        };
         /** @description A flow with its versions. */
         BundledFlow: {
             /** @description Its name. */
@@ -5669,6 +5699,42 @@ export interface components {
             description: string;
             /** @description Its steps. */
             data: unknown;
+        };
+        /** @description What a draft must pass before it is published. */
+        BundledGate: {
+            /**
+             * Format: int32
+             * @description The place of its dataset in `datasets`, from 0.
+             */
+            dataset: number;
+            /** @description No case with this label may fail. */
+            mustTag: string | null;
+            /** @description By how many points of a hundred the rate may be below that of the published version. */
+            rateDropMax: number | null;
+            /** @description What it may cost beside the published version. */
+            costRatioMax: number | null;
+            /** @description Tokens that asking may use. */
+            tokensMax: number;
+            /** @description How answers are scored. */
+            scorers: unknown[];
+        };
+        /** @description What a draft must pass before it is published. */
+        BundledGateInput: {
+            /** @description What it may cost beside the published version. */
+            costRatioMax?: number | null;
+            /**
+             * Format: int32
+             * @description The place of its dataset in `datasets`, from 0.
+             */
+            dataset: number;
+            /** @description No case with this label may fail. */
+            mustTag?: string | null;
+            /** @description By how many points of a hundred the rate may be below that of the published version. */
+            rateDropMax?: number | null;
+            /** @description At most 20. Default: as experiments have them. */
+            scorers?: unknown[] | null;
+            /** @description Tokens that asking may use. */
+            tokensMax: number;
         };
         /** @description One document of a data source. */
         BundledKnowledgeItem: {
@@ -18915,6 +18981,8 @@ export interface operations {
             query?: {
                 /** @description Whether its knowledge comes along. Default: true for a key with the scope DATA_SOURCES:READ; another may not ask for it. */
                 includeDataSources?: boolean;
+                /** @description Whether its datasets and its gate come along. Default: for the owner, editors and administrators. */
+                includeEvaluation?: boolean;
                 /** @description Ids separated by commas: only these data sources. */
                 dataSourceIds?: string;
             };

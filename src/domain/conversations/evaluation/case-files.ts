@@ -156,7 +156,7 @@ function readCell(name: string, cell: string): unknown {
 }
 
 /** The members of a case that ask something, as a line of a file has them. */
-function toMembers({ content, tags, weight, isDraft }: DatasetCase): Readonly<Partial<Record<CaseMember, unknown>>> {
+export function toMembers({ content, tags, weight, isDraft }: DatasetCase): Readonly<Partial<Record<CaseMember, unknown>>> {
   const all: Readonly<Record<CaseMember, unknown>> = {
     ...content,
     tags,

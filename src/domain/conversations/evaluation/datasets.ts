@@ -144,7 +144,8 @@ export function missingDataset(param = 'datasetId'): DomainError {
   return new DomainError('NOT_FOUND', 'There is no such dataset', { param });
 }
 
-function readDataset({ name, description, callsTools }: DatasetInput, faults: Faults) {
+/** @throws DomainError naming every faulty member. */
+export function readDataset({ name, description, callsTools }: DatasetInput, faults: Faults) {
   if (typeof name === 'string') faults.requireName('name', name, datasetBounds.nameMax);
   if (typeof description === 'string') faults.requireLength('description', description, datasetBounds.descriptionMax);
   faults.throwIfAny();

@@ -16,9 +16,11 @@ import { readScorers, type ScorerInput } from './scorer-input.ts';
 
 type Optional<T> = T | null | undefined;
 
-/** Absent rules ask nothing. */
-export interface GateInput {
+export interface GateInput extends GateRulesInput {
   readonly datasetId: string;
+}
+/** Absent rules ask nothing. */
+export interface GateRulesInput {
   readonly mustTag?: Optional<string>;
   readonly rateDropMax?: Optional<number>;
   readonly costRatioMax?: Optional<number>;
@@ -49,6 +51,26 @@ export async function setAgentGate(deps: Deps, caller: Caller, agentId: string, 
   const { dataset } = await getDatasetWithAgent(deps, caller, input.datasetId);
   const faults = new Faults();
   if (dataset.agentId !== agent.id) faults.add('datasetId', 'datasetId is a dataset of another agent');
+  const rules = await readGateRules(deps, input, faults);
+  faults.throwIfAny();
+  if (agent.publishing === 'AT_ONCE') {
+    const message =
+      'Changes of this agent take effect at once, so a gate has nothing to hold: set its publishing to ON_REQUEST first';
+    throw new DomainError('CONFLICT', message);
+  }
+  await deps.audit.change(caller, async () => {
+    await deps.storage.conversations.gates.set({ agentId: agent.id, datasetId: dataset.id, ...rules });
+    return { id: agent.id, orgId: agent.orgId };
+  });
+  const gate = await getAgentGate(deps, caller, agentId);
+  if (gate === undefined) throw missingGate();
+  return gate;
+}
+
+export type GateRules = Pick<AgentGate, 'mustTag' | 'rateDropMax' | 'costRatioMax' | 'tokensMax' | 'scorers'>;
+
+/** Reads the rules of a gate, noting every fault. */
+export async function readGateRules(deps: Pick<Deps, 'models'>, input: GateRulesInput, faults: Faults): Promise<GateRules> {
   const { mustTag, rateDropMax, costRatioMax, tokensMax } = input;
   if (typeof mustTag === 'string') faults.requireName('mustTag', mustTag, tagMax);
   if (typeof rateDropMax === 'number') faults.requireRange('rateDropMax', rateDropMax, { min: 0, max: 100 });
@@ -57,20 +79,8 @@ export async function setAgentGate(deps: Deps, caller: Caller, agentId: string, 
   if ([mustTag, rateDropMax, costRatioMax].every((rule) => (rule ?? null) === null))
     faults.add('mustTag', 'A gate needs a rule: mustTag, rateDropMax or costRatioMax', 'MISSING_REQUIRED_PARAMETER');
   const scorers = await readScorers(deps, input.scorers, faults);
-  faults.throwIfAny();
-  if (agent.publishing === 'AT_ONCE') {
-    const message =
-      'Changes of this agent take effect at once, so a gate has nothing to hold: set its publishing to ON_REQUEST first';
-    throw new DomainError('CONFLICT', message);
-  }
   const rules = { mustTag: mustTag?.trim() ?? null, rateDropMax: rateDropMax ?? null, costRatioMax: costRatioMax ?? null };
-  await deps.audit.change(caller, async () => {
-    await deps.storage.conversations.gates.set({ agentId: agent.id, datasetId: dataset.id, ...rules, tokensMax, scorers });
-    return { id: agent.id, orgId: agent.orgId };
-  });
-  const gate = await getAgentGate(deps, caller, agentId);
-  if (gate === undefined) throw missingGate();
-  return gate;
+  return { ...rules, tokensMax, scorers };
 }
 
 /** @returns what it was. @throws DomainError NOT_FOUND, FORBIDDEN for everyone except owner and administrators. */

@@ -18,6 +18,7 @@ import { findModelId, getAgent } from '../../agents/agents.ts';
 import { partsOfContent, withContent } from '../../agents/versions/published-view.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditAgent, canExportAgent, visibleDataSources } from '../../ground/access/access.ts';
+import { bundledEvaluation } from './evaluation.ts';
 import { portableData } from './portable-data.ts';
 
 /** Most bytes of uploaded files that one exported agent carries. */
@@ -28,6 +29,8 @@ export interface ExportQuery {
   readonly includeDataSources?: boolean | null | undefined;
   /** Only these are included; none: all. */
   readonly dataSourceIds?: readonly string[] | null | undefined;
+  /** Whether datasets and the gate come along. Default: for who may edit the agent. */
+  readonly includeEvaluation?: boolean | null | undefined;
 }
 
 export const itemsPerSourceMax = 10_000;
@@ -45,6 +48,7 @@ const itemsPerRead = 1_000;
  */
 export async function exportAgent(deps: Deps, caller: Caller, agentId: string, query: ExportQuery): Promise<AgentBundle> {
   const { agent, content } = await exportableAgent(deps, caller, agentId);
+  const { warnings: evaluationWarnings, ...evaluation } = await bundledEvaluation(deps, caller, agent, query.includeEvaluation);
   const whole: AgentBundle = {
     version: bundleVersion,
     exportedAt: deps.now(),
@@ -52,10 +56,12 @@ export async function exportAgent(deps: Deps, caller: Caller, agentId: string, q
     agent: bundledAgent(deps, agent),
     ...(await bundledParts(deps, agent, content)),
     dataSources: await bundledDataSources(deps, caller, { agent, content }, query),
+    ...evaluation,
     warnings: null,
   };
   const bundle = withWarnings(
     withoutUnreadable(caller, query, canEditAgent(caller, agent) ? { bundle: whole, warnings: [] } : withoutInside(whole)),
+    evaluationWarnings,
   );
   requireImportable(bundle, deps.settings.BODY_MAX_BYTES);
   deps.audit.export(caller, agent);
@@ -151,8 +157,9 @@ function withoutUnreadable(
   };
 }
 
-function withWarnings({ bundle, warnings }: ReducedBundle): AgentBundle {
-  return { ...bundle, warnings: warnings.length === 0 ? null : warnings };
+function withWarnings({ bundle, warnings }: ReducedBundle, more: readonly Warning[]): AgentBundle {
+  const all = [...warnings, ...more];
+  return { ...bundle, warnings: all.length === 0 ? null : all };
 }
 
 function leftOut(param: string, message: string): Warning {

@@ -3,12 +3,14 @@ import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { isObject, type JsonObject } from '../../../lib/json/json.ts';
 
 /** A bundle as a file has it: JSON that an import reads as it is, on either API. Members that are not set are left out. */
-export function bundleFile({ warnings, ...bundle }: AgentBundle): JsonObject {
+export function bundleFile({ warnings, datasets, gate, ...bundle }: AgentBundle): JsonObject {
   const { enabledTools = [], ...agent } = bundle.agent;
   return {
     ...bundle,
     exportedAt: bundle.exportedAt.toISOString(),
     agent: { ...agent, enabledTools: enabledTools.map(toolOfFile) },
+    ...(datasets === null ? {} : { datasets }),
+    ...(gate === null ? {} : { gate }),
     ...(warnings === null ? {} : { warnings }),
   };
 }

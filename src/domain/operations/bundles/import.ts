@@ -4,6 +4,7 @@ import { secretTable } from '../../../storage/agents/parts/secrets.ts';
 import type { Transaction } from '../../../storage/ground/database.ts';
 import type { ImportedAgent, ImportedDataSource, ImportedItem } from '../../../storage/operations/agent-imports.ts';
 import { originsOfKey } from '../../agents/parts/secret-origins.ts';
+import { toNewCase } from '../../conversations/evaluation/cases.ts';
 import type { Deps } from '../../deps.ts';
 import { type BundleItem, type Contents, foreseeContents, type StoredContent, storeContents, WrittenBlobs } from './contents.ts';
 import { type ImportInput, type ReadBundle, type ReadSource, readBundle } from './read-bundle.ts';
@@ -34,7 +35,8 @@ export async function importAgent(
 ): Promise<ImportResult> {
   const warnings = new Set<string>();
   const modelId = await availableModel(deps, input.bundle.agent.modelId ?? '', warnings);
-  const bundle = await readBundle(deps, caller, input, modelId);
+  const gate = await askableGate(deps, input.bundle.gate, warnings);
+  const bundle = await readBundle(deps, caller, { ...input, bundle: { ...input.bundle, gate } }, modelId);
   const takesSkills = caller.scopes.has('SKILLS:WRITE');
   if (bundle.skills.length > 0 && !takesSkills) warnings.add('skills skipped: the key has no SKILLS:WRITE scope');
   for (const warning of bundleWarnings(bundle, deps.tools)) warnings.add(warning);
@@ -72,6 +74,18 @@ async function availableModel(deps: Deps, modelId: string, warnings: Set<string>
   return first;
 }
 
+/** A gate whose judges are models that are not here would let nothing be published. */
+async function askableGate(deps: Deps, gate: ImportInput['bundle']['gate'], warnings: Set<string>) {
+  if (gate === undefined || gate === null) return undefined;
+  for (const scorer of gate.scorers ?? []) {
+    const { modelId } = (scorer ?? {}) as { readonly modelId?: unknown };
+    if (typeof modelId !== 'string' || modelId.length > 200 || (await deps.models.find(modelId)) !== undefined) continue;
+    warnings.add(`gate left out: its judge ${modelId.toWellFormed()} is not available`);
+    return undefined;
+  }
+  return gate;
+}
+
 /** Encrypts secrets, then writes rows and jobs in one transaction. */
 async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: Contents, blobs: WrittenBlobs): Promise<string> {
   const { storage, jobs } = deps;
@@ -83,13 +97,15 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
   for (const source of bundle.dataSources) dataSources.push(await importedSource(deps, source, contents, blobs));
   const enabledFlow = bundle.flows.find(({ enabled }) => enabled);
   const agentImport: ImportedAgent = {
-    agent: { ...bundle.agent, id, createdAt, orgId, userId },
+    // A gate holds what is published on request.
+    agent: { ...bundle.agent, ...(bundle.gate === undefined ? {} : { publishing: 'ON_REQUEST' }), id, createdAt, orgId, userId },
     tools: bundle.tools.map((tool) => ({ ...part, ...tool, id: deps.newId('agentTool') })),
     userInputs: bundle.userInputs.map((input) => ({ ...part, ...input, id: deps.newId('agentUserInput') })),
     skills: bundle.skills.map((skill) => ({ ...part, ...skill, id: deps.newId('agentSkill') })),
     flows: bundle.flows.map((flow) => ({ ...part, ...flow, enabled: flow === enabledFlow, id: deps.newId('agentFlow') })),
     secrets: await sealedSecrets(deps, caller, part, bundle),
     dataSources,
+    ...importedEvaluation(deps, bundle),
   };
   const enqueue = async (tx: Transaction) => {
     for (const source of dataSources) {
@@ -106,6 +122,16 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
     return { id };
   });
   return id;
+}
+
+function importedEvaluation(deps: Deps, { datasets, gate }: ReadBundle): Pick<ImportedAgent, 'datasets' | 'gate'> {
+  const imported = datasets.map(({ cases, ...dataset }) => ({
+    ...{ ...dataset, id: deps.newId('dataset') },
+    cases: cases.map((one) => toNewCase(deps, one)),
+  }));
+  if (gate === undefined) return { datasets: imported, gate: undefined };
+  const { dataset, ...rules } = gate;
+  return { datasets: imported, gate: { ...rules, datasetId: imported[dataset]?.id ?? '' } };
 }
 
 /** A value in the import is bound to the origins of the bundle's tools that name its key. */

@@ -24,6 +24,7 @@ import { readToolName } from '../../agents/tools.ts';
 import { type CreateUserInputInput, readUserInput } from '../../agents/user-inputs.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
+import { type BundledDatasetInput, type BundledGateInput, type ReadEvaluation, readEvaluation } from './evaluation.ts';
 import { itemsPerSourceMax } from './export.ts';
 import { portableData } from './portable-data.ts';
 
@@ -46,6 +47,8 @@ export interface BundleInput {
   readonly requiredSecrets?: Maybe<
     readonly { readonly key: string; readonly description?: Maybe<string>; readonly secretType?: Maybe<SecretType> }[]
   >;
+  readonly datasets?: Maybe<readonly BundledDatasetInput[]>;
+  readonly gate?: Maybe<BundledGateInput>;
 }
 export interface BundledSourceInput {
   readonly name: string;
@@ -69,7 +72,7 @@ export interface ImportInput {
 }
 
 /** A valid bundle. */
-export interface ReadBundle {
+export interface ReadBundle extends ReadEvaluation {
   readonly agent: AgentChanges & Pick<AgentView, 'name' | 'description' | 'instructions' | 'src'>;
   readonly tools: readonly { readonly name: string; readonly type: AgentToolType; readonly data: JsonObject }[];
   readonly userInputs: readonly ReturnType<typeof readUserInput>[];
@@ -135,8 +138,9 @@ export async function readBundle(
   const skills = readList('skills', bundle.skills, partCountsMax.skills, faults, readSkill, (skill) => skill.name, 'name');
   const dataSources = readSources(deps, bundle.dataSources ?? [], faults);
   const read = readSecrets(bundle.requiredSecrets ?? [], tools, secretMatches, secrets, faults);
+  const evaluation = await readEvaluation(deps, bundle.datasets ?? [], bundle.gate, faults);
   faults.throwIfAny();
-  return { agent, tools, userInputs, flows, skills, secrets: read, dataSources };
+  return { agent, tools, userInputs, flows, skills, secrets: read, dataSources, ...evaluation };
 }
 
 /** Applies the rules of every agent; faults name the place in the bundle. */

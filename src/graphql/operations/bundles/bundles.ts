@@ -73,6 +73,11 @@ builder.queryField('agentBundle', (t) =>
         description:
           'Whether its knowledge comes along. Default: when the key has the scope DATA_SOURCES:READ; true without it is INSUFFICIENT_SCOPE.',
       }),
+      includeEvaluation: t.arg.boolean({
+        required: false,
+        description:
+          'Whether datasets and the gate come along, for who may edit the agent. Default: true. Cases that were made of what people said are left out.',
+      }),
       dataSourceIds: t.arg.idList({ required: false, description: 'Only these data sources.' }),
     },
     resolve: async (_root, { agentId, ...query }, { deps, caller, notes, terms }) => {

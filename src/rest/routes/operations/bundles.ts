@@ -65,14 +65,15 @@ export const agentBundleRoutes: readonly DeclaredRoute[] = [
       'For everybody who may use an agent of the own organization; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. The owner, editors and administrators get the agent whole; for others instructions, tools, flows and skills are left out, as in every read. Skills need the scope SKILLS:READ, data sources DATA_SOURCES:READ. `warnings` and the header `x-parley-warnings` name what is left out; a whole bundle has neither.',
     tag: 'Agents',
     spec: 'Export agent',
-    document: `query ($aiId: ID!, $includeDataSources: Boolean) {
-      agentBundle(agentId: $aiId, includeDataSources: $includeDataSources) { file }
+    document: `query ($aiId: ID!, $includeDataSources: Boolean, $includeEvaluation: Boolean) {
+      agentBundle(agentId: $aiId, includeDataSources: $includeDataSources, includeEvaluation: $includeEvaluation) { file }
     }`,
     reply: bundleReply,
     terms: { dataSourceIds: 'String' },
     query: {
       includeDataSources:
         'Whether its knowledge comes along. Default: true for a key with the scope DATA_SOURCES:READ; another may not ask for it.',
+      includeEvaluation: 'Whether its datasets and its gate come along. Default: for the owner, editors and administrators.',
       dataSourceIds: 'Ids separated by commas: only these data sources.',
     },
   },

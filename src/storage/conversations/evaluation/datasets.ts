@@ -83,11 +83,8 @@ export class DatasetStore {
         const rows = [...(change.changed ?? []).filter(({ id }) => createdAt.has(id)), ...(change.added ?? [])].map((row) => ({
           ...row,
           ...{ datasetId, orgId: before.orgId, fromRevision: revision, createdAt: createdAt.get(row.id) ?? change.at },
-          content: row.content as unknown as Prisma.InputJsonObject,
-          tags: [...row.tags],
         }));
-        for (let start = 0; start < rows.length; start += rowsAtOnce)
-          await tx.prisma.datasetCase.createMany({ data: rows.slice(start, start + rowsAtOnce) });
+        await addCases(tx, rows);
         const caseCount = await countCases(tx, datasetId, {});
         if (caseCount > countMax) throw new CasesFull();
         const draftCount = await countCases(tx, datasetId, { isDraft: true });
@@ -128,6 +125,21 @@ export class DatasetStore {
       if (!hasNextPage || last === undefined) return;
       after = timeKey(last);
     }
+  }
+}
+
+/** Writes cases of a revision. */
+export async function addCases(
+  tx: Transaction,
+  cases: readonly (NewCase & Pick<DatasetCase, 'datasetId' | 'orgId' | 'createdAt' | 'fromRevision'>)[],
+): Promise<void> {
+  for (let start = 0; start < cases.length; start += rowsAtOnce) {
+    const data = cases.slice(start, start + rowsAtOnce).map((row) => ({
+      ...row,
+      content: row.content as unknown as Prisma.InputJsonObject,
+      tags: [...row.tags],
+    }));
+    await tx.prisma.datasetCase.createMany({ data });
   }
 }
 

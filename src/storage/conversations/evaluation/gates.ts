@@ -21,8 +21,8 @@ export class GateStore {
     return { ...row, tokensMax: Number(row.tokensMax), scorers: row.scorers as unknown as readonly Scorer[] };
   }
 
-  async set({ agentId, tokensMax, scorers, ...gate }: NewGate): Promise<void> {
-    const data = { ...gate, tokensMax: BigInt(tokensMax), scorers: scorers as unknown as Prisma.InputJsonArray };
+  async set(gate: NewGate): Promise<void> {
+    const { agentId, ...data } = toGateRow(gate);
     await this.#db.prisma.agentGate.upsert({ where: { agentId }, create: { agentId, ...data }, update: data });
     this.#signals.publish('agent-changed', agentId);
   }
@@ -32,4 +32,9 @@ export class GateStore {
     this.#signals.publish('agent-changed', agentId);
     return count === 1;
   }
+}
+
+/** A gate as Prisma writes it. */
+export function toGateRow({ tokensMax, scorers, ...gate }: NewGate) {
+  return { ...gate, tokensMax: BigInt(tokensMax), scorers: scorers as unknown as Prisma.InputJsonArray };
 }
