@@ -4,13 +4,19 @@ export function storableText(text: string): string {
   return wellFormed.includes('\u0000') ? wellFormed.replaceAll('\u0000', '\ufffd') : wellFormed;
 }
 
-/** JSON that PostgreSQL takes: every text in it is storable. Members that are undefined are left out, as in JSON. */
+/** JSON that PostgreSQL takes: every text and name in it is storable. Members that are undefined are left out, as in JSON. */
 export function storableJson(value: unknown): unknown {
   const text = JSON.stringify(value);
   if (text === undefined) return undefined;
   // Nothing else is written as an escape with four digits.
   if (!/\\u[0-9a-f]{4}/i.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_name, member: unknown) => (typeof member === 'string' ? storableText(member) : member));
+  return JSON.parse(text, (_name, member: unknown) => {
+    if (typeof member === 'string') return storableText(member);
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
+    const names = Object.keys(member);
+    if (names.every((name) => name === storableText(name))) return member;
+    return Object.fromEntries(Object.entries(member).map(([name, value]) => [storableText(name), value]));
+  });
 }
 
 /** A name that people may be shown: one line, without control characters and marks that turn the direction of writing. */

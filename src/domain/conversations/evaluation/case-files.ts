@@ -3,6 +3,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { parseJson } from '../../../lib/json/json.ts';
 import { readCsv, writeCsvLine } from '../../../lib/text/csv.ts';
+import { cutText } from '../../../lib/text/text.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
 import { type CaseMember, type CaseValues, caseMembers, readCase } from './case-input.ts';
@@ -111,6 +112,11 @@ function readCsvRows(text: string): readonly CaseRow[] {
     throw new DomainError('INVALID_VALUE', 'content is no CSV: a quotation mark is not closed', { param: 'content' });
   const [head, ...body] = rows;
   const names = (head?.cells ?? []).map((name) => name.trim());
+  const twice = names.find((name, index) => name !== '' && names.indexOf(name) < index);
+  if (twice !== undefined) {
+    const message = `content names the column ${cutText(twice, 100)} twice`;
+    throw new DomainError('INVALID_VALUE', message, { param: 'content' });
+  }
   return body.map(({ line, cells }) => {
     if (cells.length > names.length)
       return { line, fault: `has ${cells.length} cells, and the first line names ${names.length}` };

@@ -7,7 +7,8 @@ import type {
 } from '../../../entities/conversations/evaluation/dataset.ts';
 import { caseRoles } from '../../../entities/conversations/evaluation/dataset.ts';
 import { isObject, type JsonObject, parseJson } from '../../../lib/json/json.ts';
-import { storableText } from '../../../lib/text/text.ts';
+import { storableJson, storableText } from '../../../lib/text/text.ts';
+import { type JsonBounds, readJsonObject } from '../../agents/parts/json.ts';
 import type { Faults } from '../../ground/faults.ts';
 
 /** Bounds of a case. */
@@ -26,8 +27,11 @@ export const caseBounds = {
   tagsMax: 10,
   tagMax: 50,
   weightMax: 1_000,
+  inputsMax: 100,
   bytesMax: 500_000,
 } as const;
+/** Of arguments and values of user inputs. */
+const objectBounds: JsonBounds = { bytesMax: caseBounds.bytesMax, depthMax: 32 };
 
 /** The members of a case as JSONL, CSV and GraphQL name them. */
 export const caseMembers = [
@@ -72,7 +76,7 @@ export function readCase(value: unknown, path: string, faults: Faults): CaseValu
   const content: CaseContent = {
     question: reader.question(input.question),
     messages: reader.list('messages', input.messages, caseBounds.messagesMax, readMessage),
-    userInputs: reader.object('userInputs', input.userInputs) ?? {},
+    userInputs: reader.plainValues('userInputs', input.userInputs),
     files: reader.list('files', input.files, caseBounds.filesMax, readFile),
     expected: reader.text('expected', input.expected, caseBounds.expectedMax),
     mustContain: reader.facts('mustContain', input.mustContain),
@@ -126,8 +130,12 @@ class CaseReader {
   }
 
   refuse(name: string, rule: string): void {
-    const param = [this.#path, name].filter((part) => part !== '').join('.');
+    const param = this.#paramOf(name);
     this.#faults.add(param, `${param} ${rule}`);
+  }
+
+  #paramOf(name: string): string {
+    return [this.#path, name].filter((part) => part !== '').join('.');
   }
 
   question(value: unknown): string {
@@ -173,10 +181,19 @@ class CaseReader {
 
   /** An object, or its JSON text. */
   object(name: string, value: unknown): JsonObject | null {
+    if (value === undefined || value === null) return null;
     const parsed = typeof value === 'string' ? parseJson(value) : value;
-    if (isObject(parsed)) return parsed;
-    if (value !== undefined && value !== null) this.refuse(name, 'must be an object');
-    return null;
+    return storableJson(readJsonObject(this.#paramOf(name), parsed, this.#faults, objectBounds)) as JsonObject;
+  }
+
+  /** Values of user inputs by name, as chats take them. Those that are null are left out. */
+  plainValues(name: string, value: unknown): JsonObject {
+    const entries = Object.entries(this.object(name, value) ?? {}).filter(([, one]) => one !== null);
+    if (entries.length > caseBounds.inputsMax) this.refuse(name, `must have at most ${caseBounds.inputsMax} members`);
+    for (const [key, one] of entries.slice(0, caseBounds.inputsMax))
+      if (!['string', 'number', 'boolean'].includes(typeof one))
+        this.refuse(`${name}.${key}`, 'must be a text, a number, true or false');
+    return Object.fromEntries(entries);
   }
 
   facts(name: string, value: unknown, most: number = caseBounds.factsMax, max: number = caseBounds.factMax): readonly string[] {

@@ -3,7 +3,7 @@ import type { Experiment, ExperimentResult } from '../../../entities/conversatio
 import type { AgentGate, GateReport } from '../../../entities/conversations/evaluation/gate.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import { cutText, oneLine } from '../../../lib/text/text.ts';
+import { cutText, oneLine, storableText } from '../../../lib/text/text.ts';
 import { agentForRun, getAgent } from '../../agents/agents.ts';
 import { editableAgent } from '../../agents/parts/access.ts';
 import type { Deps } from '../../deps.ts';
@@ -79,7 +79,11 @@ export async function readGateRules(deps: Pick<Deps, 'models'>, input: GateRules
   if ([mustTag, rateDropMax, costRatioMax].every((rule) => (rule ?? null) === null))
     faults.add('mustTag', 'A gate needs a rule: mustTag, rateDropMax or costRatioMax', 'MISSING_REQUIRED_PARAMETER');
   const scorers = await readScorers(deps, input.scorers, faults);
-  const rules = { mustTag: mustTag?.trim() ?? null, rateDropMax: rateDropMax ?? null, costRatioMax: costRatioMax ?? null };
+  const rules = {
+    mustTag: typeof mustTag === 'string' ? storableText(mustTag).trim() : null,
+    rateDropMax: rateDropMax ?? null,
+    costRatioMax: costRatioMax ?? null,
+  };
   return { ...rules, tokensMax, scorers };
 }
 
@@ -170,6 +174,13 @@ export async function listReasons(deps: Deps, gate: AgentGate, experiment: Exper
   const { mustTag, rateDropMax, costRatioMax } = gate;
   const reasons = mustTag === null ? [] : await listFailedCases(deps, experiment, mustTag);
   const [comparison] = summary.comparisons;
+  const [published, asked] = summary.variants;
+  const lost = (asked?.failedCount ?? 0) - (published?.failedCount ?? 0);
+  if (lost > 0) reasons.push(`${lost} more questions than of the published version were not answered`);
+  const unscored = (asked?.unscoredCount ?? 0) - (published?.unscoredCount ?? 0);
+  if (unscored > 0) reasons.push(`${unscored} more answers than of the published version could not be scored`);
+  if (rateDropMax !== null && (comparison?.difference ?? null) === null)
+    reasons.push('no case has a scored answer of both versions, so their rates cannot be compared');
   const drop = -(comparison?.difference ?? 0) * 100;
   if (rateDropMax !== null && drop > rateDropMax + 1e-9) {
     const [before, after] = summary.variants.map(({ rate }) => `${Math.round((rate ?? 0) * 1_000) / 10} %`);
@@ -177,9 +188,15 @@ export async function listReasons(deps: Deps, gate: AgentGate, experiment: Exper
       `its rate is ${after}, and that of the published version ${before}: at most ${rateDropMax} points less are allowed`,
     );
   }
-  const ratio = comparison?.costRatio ?? null;
-  if (costRatioMax !== null && ratio !== null && ratio > costRatioMax + 1e-9)
-    reasons.push(`it costs ${Math.round(ratio * 100) / 100} × the published version: at most ${costRatioMax} × are allowed`);
+  const { costRatio = null } = comparison ?? {};
+  // Without prices tokens stand for the cost.
+  const ratio =
+    costRatio ??
+    (published === undefined || asked === undefined || published.tokens === 0 ? null : asked.tokens / published.tokens);
+  if (costRatioMax !== null && ratio !== null && ratio > costRatioMax + 1e-9) {
+    const uses = costRatio === null ? 'uses tokens of' : 'costs';
+    reasons.push(`it ${uses} ${Math.round(ratio * 100) / 100} × the published version: at most ${costRatioMax} × are allowed`);
+  }
   return reasons;
 }
 

@@ -127,8 +127,10 @@ function writeTest(
   return outcome === '' ? `${start}/>\n` : `${start}>${outcome}</testcase>\n`;
 }
 
-/** XML has no control characters. */
+/** XML has no control characters, and not the two that are no characters. */
 function escapeXml(text: string): string {
-  const plain = [...storableText(text)].filter((sign) => sign >= ' ' || '\t\n\r'.includes(sign)).join('');
+  const plain = [...storableText(text)]
+    .filter((sign) => (sign >= ' ' && sign !== '\ufffe' && sign !== '\uffff') || '\t\n\r'.includes(sign))
+    .join('');
   return plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -2,6 +2,7 @@ import { compileLinearPattern, PatternError } from '../../../engine/tools/json-s
 import { readSchema, SchemaError } from '../../../engine/tools/json-schema/read-schema.ts';
 import { type Scorer, type ScorerKind, scorerKinds } from '../../../entities/conversations/evaluation/experiment.ts';
 import { isObject, parseJson } from '../../../lib/json/json.ts';
+import { storableJson, storableText } from '../../../lib/text/text.ts';
 import type { Deps } from '../../deps.ts';
 import type { Faults } from '../../ground/faults.ts';
 
@@ -86,6 +87,7 @@ function checkValues({ pattern, tolerance, max, rubric }: ScorerInput, path: str
 }
 
 function patternFault(pattern: string): string | undefined {
+  if (pattern !== storableText(pattern)) return 'must be well-formed text without NUL characters';
   try {
     compileLinearPattern(pattern, () => undefined);
     return undefined;
@@ -114,12 +116,12 @@ function readSchemaText(text: Optional<string>, param: string, faults: Faults): 
     if (!(error instanceof SchemaError)) throw error;
     faults.add(param, `${param}${error.path} ${error.message}`);
   }
-  return schema;
+  return storableJson(schema) as Scorer['schema'];
 }
 
 function toScorer({ kind, pattern, tolerance, max, modelId, rubric }: ScorerInput, schema: Scorer['schema']): Scorer {
   return {
     ...{ kind, schema, pattern: pattern ?? null, tolerance: tolerance ?? null },
-    ...{ max: max ?? null, modelId: modelId ?? null, rubric: rubric ?? null },
+    ...{ max: max ?? null, modelId: modelId ?? null, rubric: typeof rubric === 'string' ? storableText(rubric) : null },
   };
 }

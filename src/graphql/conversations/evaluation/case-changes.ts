@@ -2,6 +2,7 @@ import { importCases } from '../../../domain/conversations/evaluation/case-files
 import { addCases, agreeToCases, removeCases, updateCase } from '../../../domain/conversations/evaluation/cases.ts';
 import { addRunsToDataset } from '../../../domain/conversations/evaluation/cases-from-runs.ts';
 import { draftCases } from '../../../domain/conversations/evaluation/draft-cases.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { DatasetRef } from '../../ground/refs.ts';
 import { ChatUserInputInput } from '../chats/chats.ts';
@@ -88,9 +89,13 @@ const DatasetCaseInput = builder.inputType('DatasetCaseInput', {
   }),
 });
 
-/** A case as files have it. */
-function toCaseInput({ userInputs, ...input }: typeof DatasetCaseInput.$inferInput) {
-  return { ...input, userInputs: toInputs(userInputs) };
+/** A case as files have it. @param path  of the case in the arguments. @throws DomainError INVALID_VALUE for a user input that stands there twice. */
+function toCaseInput({ userInputs, ...input }: typeof DatasetCaseInput.$inferInput, path: string) {
+  const names = (userInputs ?? []).map(({ name }) => name);
+  const index = names.findIndex((name, place) => names.indexOf(name) < place);
+  if (index < 0) return { ...input, userInputs: toInputs(userInputs) };
+  const param = `${path}userInputs[${index}].name`;
+  throw new DomainError('INVALID_VALUE', `${param} stands in the list twice`, { param });
 }
 
 const datasetId = { description: 'The id of the dataset.' };
@@ -106,7 +111,13 @@ builder.mutationFields((t) => ({
       datasetId: t.arg.id(datasetId),
       cases: t.arg({ type: [DatasetCaseInput], description: 'The cases; 1 to 500.' }),
     },
-    resolve: (_root, args, { deps, caller }) => addCases(deps, caller, args.datasetId, args.cases.map(toCaseInput)),
+    resolve: (_root, args, { deps, caller }) =>
+      addCases(
+        deps,
+        caller,
+        args.datasetId,
+        args.cases.map((one, index) => toCaseInput(one, `cases[${index}].`)),
+      ),
   }),
   updateDatasetCase: t.field({
     authScopes: scope,
@@ -117,7 +128,8 @@ builder.mutationFields((t) => ({
       caseId: t.arg.id({ description: 'The id of the case.' }),
       input: t.arg({ type: DatasetCaseInput, description: 'The case as it is from now on.' }),
     },
-    resolve: (_root, args, { deps, caller }) => updateCase(deps, caller, args.datasetId, args.caseId, toCaseInput(args.input)),
+    resolve: (_root, args, { deps, caller }) =>
+      updateCase(deps, caller, args.datasetId, args.caseId, toCaseInput(args.input, '')),
   }),
   agreeToDatasetCases: t.field({
     authScopes: scope,

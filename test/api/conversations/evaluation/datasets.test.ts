@@ -154,6 +154,17 @@ describe('the cases of a dataset', () => {
       'question,weight,mustCall\na,much,{\nb,1,2,3\n',
       ['line 2.mustCall must be a list', 'line 2.weight must be a number', 'line 3 has 4 cells'],
     ],
+    ['CSV', 'question,tags,question\na,,b\n', ['input.content names the column question twice']],
+    [
+      'JSONL',
+      `{"question":"a","userInputs":{"a":{"b":1}}}\n{"question":"b","userInputs":{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}}
+{"question":"c","mustCall":[{"name":"d","arguments":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}]}`,
+      [
+        'line 1.userInputs.a must be a text, a number, true or false',
+        'line 2.userInputs must be at most 32 levels deep',
+        'line 3.mustCall[0].arguments must be at most 32 levels deep',
+      ],
+    ],
     ['CSV', 'question\n"a', undefined],
     ['JSONL', '', ['input.content has no case']],
   ])('are refused as a whole, by line and member: %s %#', async (format, content, faults) => {
@@ -166,6 +177,27 @@ describe('the cases of a dataset', () => {
         faults.map(() => true),
       );
     expect(await cases(ann, id)).toEqual([]);
+  });
+
+  it('hold texts that the database takes, and each user input once', async () => {
+    const { id } = await create();
+    const addOne = (one: object) => add(ann, id, [one]);
+    const half = 'a\ud800';
+    const written = { question: half, tags: [half], mustCall: [{ name: half, arguments: JSON.stringify({ [half]: half }) }] };
+    expect((await addOne(written)).errors).toBeUndefined();
+    expect((await cases(ann, id))[0]).toMatchObject({
+      question: 'a\ufffd',
+      tags: ['a\ufffd'],
+      mustCall: [{ name: 'a\ufffd', arguments: '{"a\ufffd":"a\ufffd"}' }],
+    });
+    const inputs = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `n${index % 100}`, value: index }));
+    expect(messagesOf(await addOne({ question: 'b', userInputs: inputs(101) }))).toEqual([
+      'cases.0.userInputs.100.name stands in the list twice',
+    ]);
+    const many = Array.from({ length: 101 }, (_, index) => ({ name: `n${index}`, value: index }));
+    expect(messagesOf(await addOne({ question: 'b', userInputs: many }))).toEqual([
+      'cases.0.userInputs must have at most 100 members',
+    ]);
   });
 
   it('are at most 10,000, and one more is refused with nothing written', async () => {

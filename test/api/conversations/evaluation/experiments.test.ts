@@ -106,7 +106,7 @@ describe('an experiment with the built-in model', () => {
     const messages = [{ role: 'USER', content: 'The lamp costs 20 francs.' }];
     const datasetId = await datasetOf(agent.id, [
       { question: 'What does the "lamp" cost?', messages, mustContain: ['20 francs'] },
-      { question: 'What does the lamp <cost>?', messages, mustContain: ['9 & 9'], tags: ['must'] },
+      { question: 'What does the lamp\uffff <cost>?', messages, mustContain: ['9 & 9'], tags: ['must'] },
     ]);
     const { id } = (await run(ann, agent.id, { datasetId })).data.runExperiment;
     await ended(id);
@@ -313,6 +313,11 @@ describe('an experiment is refused', () => {
       'a pattern that is not linear',
       { scorers: [{ kind: 'MATCHES', pattern: '(a)\\1' }] },
       /scorers\.0\.pattern uses what RE2 does not support/,
+    ],
+    [
+      'a pattern that is half a character',
+      { scorers: [{ kind: 'MATCHES', pattern: 'a\ud800' }] },
+      /scorers\.0\.pattern must be well-formed text/,
     ],
     ['no pattern', { scorers: [{ kind: 'MATCHES' }] }, /scorers\.0\.pattern is required by MATCHES/],
     ['a setting without effect', { scorers: [{ kind: 'EQUALS', max: 3 }] }, /scorers\.0\.max has no effect on EQUALS/],

@@ -128,3 +128,36 @@ it('a gate is set by the owner, with rules that mean something, and taken away',
   await instruct(id, 'WRONG WRONG');
   expect((await publish(ann, id)).errors).toBeUndefined();
 });
+
+it('a draft that does not answer, or whose answers cannot be scored, does not pass for the rate of the rest', async () => {
+  const { id, datasetId } = await gatedAgent();
+  await setGate(ann, id, { datasetId, rateDropMax: 5 });
+  await instruct(id, 'BROKEN');
+  upstream.otherwise(({ body }) => (JSON.stringify(body).includes('BROKEN') ? { status: 400 } : { text: 'right' }));
+  expect((await publish(ann, id)).errors?.[0]?.message).toMatch(
+    /2 more questions than of the published version were not answered; no case has a scored answer of both versions/,
+  );
+  expect((await report(id)).verdict).toBe('REFUSED');
+  // Nothing in this dataset can be scored: a rule about rates says nothing of it.
+  const empty = await ann.graphql('mutation ($id: ID!) { createDataset(agentId: $id, input: { name: "Empty" }) { id } }', { id });
+  const emptyId = empty.data.createDataset.id;
+  await ann.graphql('mutation ($id: ID!) { addDatasetCases(datasetId: $id, cases: [{ question: "Why?" }]) { id } }', {
+    id: emptyId,
+  });
+  await instruct(id, 'RIGHT');
+  await setGate(ann, id, { datasetId: emptyId, rateDropMax: 5 });
+  expect((await publish(ann, id)).errors?.[0]?.message).toMatch(/no case has a scored answer of both versions/);
+});
+
+it('without prices, tokens stand for the cost', async () => {
+  const { id, datasetId } = await gatedAgent();
+  await setGate(ann, id, { datasetId, costRatioMax: 1.5 });
+  await instruct(id, 'RIGHT LONG');
+  const used = (tokens: number) => ({ text: 'right', usage: { prompt_tokens: 10, completion_tokens: tokens } });
+  upstream.otherwise(({ body }) => used(JSON.stringify(body).includes('LONG') ? 30 : 10));
+  expect((await publish(ann, id)).errors?.[0]?.message).toMatch(
+    /it uses tokens of 2 × the published version: at most 1.5 × are allowed/,
+  );
+  await setGate(ann, id, { datasetId, costRatioMax: 2 });
+  expect((await publish(ann, id)).errors).toBeUndefined();
+});
