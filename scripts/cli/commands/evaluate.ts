@@ -1,4 +1,6 @@
-import { writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { membersOf, readElements } from '../../../src/lib/json/json.ts';
 import { findAgent } from '../agents.ts';
@@ -16,7 +18,7 @@ export const evaluate: WrittenCommand = {
   words: [0, 0],
   summary: 'Asks versions of an agent the cases of a dataset, and fails below a rate',
   details:
-    'Waits until all cases are asked, and says what is better and worse case by case. Ends with 1 when the rate is below --fail-below, when the version is worse than the one of --against, or when the experiment did not come to its end. Ctrl-C cancels the experiment.',
+    'Waits until all cases are asked, and says what is better and worse case by case. Ends with 1 when the rate is below --fail-below, when the version is worse than the one of --against, when one of its answers is missing or could not be scored, or when the experiment did not come to its end. Ctrl-C cancels the experiment.',
   options: [
     agentOption,
     { name: 'dataset', value: 'name or id', meaning: 'The dataset. Without it: the only one of the agent.' },
@@ -31,9 +33,11 @@ export const evaluate: WrittenCommand = {
   async run(context) {
     const { service, screen, options, switches } = context;
     const failBelow = numberOf(options, 'failBelow', 0);
+    const path = options.get('junit');
+    // Before anything is asked and paid.
+    if (path !== undefined) await requireFolder(path);
     const agent = await findAgent(service, options.get('agent'));
     const experiment = await whenEnded(context, await begin(context, agent.id));
-    const path = options.get('junit');
     if (path !== undefined) await writeFile(path, await junitOf(service, experiment));
     if (switches.has('json')) screen.out(`${JSON.stringify(experiment, null, 2)}\n`);
     else show(screen, experiment);
@@ -42,6 +46,14 @@ export const evaluate: WrittenCommand = {
 };
 
 type Experiment = Readonly<Record<string, unknown>> & { readonly id: string };
+
+async function requireFolder(path: string): Promise<void> {
+  try {
+    await access(dirname(path), constants.W_OK);
+  } catch {
+    throw misused(`--junit: no file can be written to the folder ${dirname(path)}.`);
+  }
+}
 
 async function begin({ service, options }: CommandContext, agentId: string): Promise<Experiment> {
   const against = options.get('against');
@@ -52,7 +64,11 @@ async function begin({ service, options }: CommandContext, agentId: string): Pro
     repeats: numberOf(options, 'repeats', 1),
     tokensMax: numberOf(options, 'tokensMax', tokensDefault),
   };
-  return (await service.send('POST', `/api/v1/ais/${agentId}/experiments`, body)) as Experiment;
+  const begun = (await service.send('POST', `/api/v1/ais/${agentId}/experiments`, body)) as Experiment;
+  const [only, other] = readElements(begun.variants).map((variant) => String(membersOf(variant).version));
+  if (against === undefined || other !== undefined) return begun;
+  await cancel(service, begun.id);
+  throw misused(`--version and --against both name version ${harmless(only ?? '')}: there is nothing to compare.`);
 }
 
 async function findDataset(service: Service, agentId: string, given: string | undefined): Promise<string> {
@@ -129,12 +145,18 @@ function isGood(screen: Screen, { status, error, summary }: Experiment, failBelo
     return false;
   }
   const { variants, comparisons } = membersOf(summary);
-  const { rate } = membersOf(readElements(variants).at(-1));
+  const { rate, failedCount, unscoredCount } = membersOf(readElements(variants).at(-1));
+  // The rate counts scored answers only.
+  const lacks = [
+    ...(Number(failedCount) > 0 ? [`${Number(failedCount)} questions were not answered`] : []),
+    ...(Number(unscoredCount) > 0 ? [`${Number(unscoredCount)} answers could not be scored`] : []),
+  ];
+  if (lacks.length > 0) screen.err(`${lacks.join(', and ')}\n`);
   const isBelow = Number(rate ?? 0) * 100 < failBelow;
   if (isBelow) screen.err(`The rate of ${percent(rate)} is below ${failBelow} %\n`);
   const isWorse = membersOf(readElements(comparisons)[0]).verdict === 'WORSE';
   if (isWorse) screen.err('The version is worse than the one that it is compared with\n');
-  return !isBelow && !isWorse;
+  return !isBelow && !isWorse && lacks.length === 0;
 }
 
 function percent(share: unknown): string {
@@ -149,6 +171,7 @@ function range(interval: unknown): string {
 function numberOf(options: CommandContext['options'], name: string, byDefault: number): number {
   const text = options.get(name);
   const value = text === undefined ? byDefault : Number(text);
-  if (text?.trim() === '' || !Number.isFinite(value) || value < 0) throw misused(`--${name} must be a number, not "${text}".`);
+  if (text?.trim() === '' || !Number.isFinite(value) || value < 0)
+    throw misused(`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} must be a number, not "${text}".`);
   return value;
 }
