@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# No MCP client comes back from a lost session. By the specification (2025-11-25, transports, session management) a client that gets 404 for a request
+# Four MCP clients do not come back from a lost session. By the specification (2025-11-25, transports, session management) a client that gets 404 for a request
 # with its `Mcp-Session-Id` must begin a new session. @modelcontextprotocol/client 2.4.0, @modelcontextprotocol/sdk 1.32.2 and @openai/agents 0.20.0,
 # which is built on the former, give the 404 to the caller, keep the id, and fail each later call in the same way. @ai-sdk/mcp 2.0.99 forgets the id and
 # goes on without any, never with `initialize`, so a server with sessions answers 400 from then on. So a server that holds sessions in memory loses its

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # openai 7.59.0: what `runTools` of chat completions does where a run does not go smoothly. A model that still calls tools in the tenth completion ends
-# it (the limit of `maxChatCompletions`): `finalContent()` resolves with null and no error, and the results of the last calls go to nobody. A tool that throws ends the
-# whole run with its error; one that returns nothing tells the model the word "undefined". @openai/agents 0.20.0, by the same maker, throws
-# MaxTurnsExceededError in the first case, and tells the model of the error in the second. So whoever counts on an answer must compare it with null,
-# and each tool has to catch its own errors.
+# it (the limit of `maxChatCompletions`): `finalContent()` resolves with null and no error, and the results of the last calls go to nobody. A tool that
+# throws ends the whole run with its error; one that returns nothing tells the model the word "undefined". @openai/agents 0.20.0, by the same maker,
+# throws MaxTurnsExceededError in the first case, and tells the model of the error in the second. So whoever counts on an answer must compare it with
+# null, and each tool has to catch its own errors.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
