@@ -11,6 +11,15 @@ import type { EmbeddingRequest, ModelMessage, ModelParameters, ModelRequest, Mod
 import type { EmbeddingModel } from '../models/router.ts';
 import type { ProviderRouting } from '../models/routing.ts';
 
+/** A tool that one run has, and that changes nothing outside it. */
+export interface OwnTool {
+  readonly definition: ModelTool;
+  /** What a user interface shows while it runs. */
+  readonly hint: string;
+  /** @returns what the model reads. @throws DomainError, whose message the model reads. */
+  run(args: string): string;
+}
+
 /** Everything one run needs. Access is checked before: the engine knows no user, only whom to charge. */
 export interface RunPlan {
   /** Of a run that is not stored; absent: a completion. */
@@ -39,6 +48,8 @@ export interface RunPlan {
   readonly forgetsText?: boolean;
   /** The service's tools that the model may call; default: none. */
   readonly serviceTools?: readonly EnabledTool[];
+  /** Tools of this run alone, which is not stored. One with the name of a function of the caller is not offered. */
+  readonly ownTools?: readonly OwnTool[];
   /** `toolChoice` is `required`, and a function of this tool must be called. */
   readonly forcedTool?: ForcedTool;
   /** The chat that the run answers; null or absent for a stateless run. */

@@ -3,6 +3,7 @@ import { findFailure } from '../../entities/conversations/runs/answer.ts';
 import type { RunEvent, RunItem, RunSnapshot } from '../../entities/conversations/runs/event.ts';
 import { publicError } from '../../entities/ground/errors.ts';
 import type { Warning } from '../../entities/ground/warning.ts';
+import { isObject } from '../../lib/json/json.ts';
 import { toAnnotation } from '../completions/reply.ts';
 import {
   type EncoderContext,
@@ -13,11 +14,12 @@ import {
 } from '../ground/encoder.ts';
 import { component, described, oneOfTexts, text } from '../ground/schema.ts';
 import { writtenThought } from '../ground/thoughts.ts';
+import { changeState, stateFunction } from './state.ts';
 
 /** The stream of the AG-UI protocol: the schema of its events, and their encoder from the events of a run. */
 
 const eventTypes = [
-  ...['RUN_STARTED', 'RUN_FINISHED', 'RUN_ERROR', 'STATE_SNAPSHOT', 'STEP_STARTED', 'STEP_FINISHED', 'CUSTOM'],
+  ...['RUN_STARTED', 'RUN_FINISHED', 'RUN_ERROR', 'STATE_SNAPSHOT', 'STATE_DELTA', 'STEP_STARTED', 'STEP_FINISHED', 'CUSTOM'],
   ...['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'],
   ...['TOOL_CALL_START', 'TOOL_CALL_ARGS', 'TOOL_CALL_END'],
   ...['REASONING_START', 'REASONING_MESSAGE_START', 'REASONING_MESSAGE_CONTENT', 'REASONING_MESSAGE_END'],
@@ -29,7 +31,7 @@ component('AgUiEvent', 'An event of the AG-UI protocol. `CUSTOM` has the names `
   runId: text('Of the run.').optional(),
   messageId: text('Of a text or a thought.').optional(),
   toolCallId: text('Of a call.').optional(),
-  delta: text('What is added.').optional(),
+  delta: described({ description: 'What is added: a text; of `STATE_DELTA` operations of JSON Patch (RFC 6902).' }).optional(),
   outcome: described({
     type: 'object',
     description:
@@ -54,12 +56,17 @@ class AgUiEncoder implements StreamEncoder {
   /** The message that calls belong to. */
   #parent: string | undefined;
   #warnings: readonly Warning[] = [];
+  /** As the client has it; undefined: the model cannot change it. */
+  #state: Readonly<Record<string, unknown>> | undefined;
+  /** Arguments of calls that change it, by the ids of the calls. */
+  readonly #stateCalls = new Map<string, string>();
   #cancelled = '';
   #isOver = false;
 
   constructor(variables: Variables, context: EncoderContext) {
     this.#variables = variables;
     this.#context = context;
+    if (variables.changesState === true && isObject(variables.state)) this.#state = variables.state;
   }
 
   encode(events: readonly RunEvent[]): string {
@@ -151,8 +158,10 @@ class AgUiEncoder implements StreamEncoder {
   #done(item: RunItem): string {
     if (item.type === 'message') return this.#close();
     if (item.type === 'function_call') return frame({ type: 'TOOL_CALL_END', toolCallId: item.callId });
+    if (item.type === 'server_tool_call_output') return item.status === 'completed' ? this.#changed(item.callId) : '';
     if (item.type === 'server_tool_call') {
       this.#parent = undefined;
+      if (item.name === stateFunction) this.#stateCalls.set(item.callId, item.arguments);
       return frame({ type: 'STEP_FINISHED', stepName: item.name });
     }
     if (item.type !== 'reasoning') return '';
@@ -164,6 +173,14 @@ class AgUiEncoder implements StreamEncoder {
       frame({ type: 'REASONING_ENCRYPTED_VALUE', subtype: 'message', entityId: item.id, encryptedValue }) +
       frame({ type: 'REASONING_END', messageId: item.id })
     );
+  }
+
+  #changed(callId: string): string {
+    const args = this.#stateCalls.get(callId);
+    if (args === undefined || this.#state === undefined) return '';
+    const { state, operations } = changeState(this.#state, args);
+    this.#state = state;
+    return operations.length === 0 ? '' : frame({ type: 'STATE_DELTA', delta: operations });
   }
 
   #last(run: RunSnapshot): string {

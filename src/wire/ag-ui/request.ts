@@ -5,6 +5,7 @@ import { isObject, membersOf } from '../../lib/json/json.ts';
 import { readWire } from '../ground/read.ts';
 import type { FormReading, RequestForm } from '../ground/request-form.ts';
 import { choiceByType, closedComponent, constant, described, list, oneOfTexts, record, text } from '../ground/schema.ts';
+import { createStateTool, stateFunction } from './state.ts';
 
 /** The AG-UI protocol: the body of a run, read into the input of a completion. */
 
@@ -116,7 +117,7 @@ export const agUiBody = closedComponent('AgUiRun', 'The input of a run in the AG
   )
     .max(1_000)
     .nullish(),
-  state: anything('The state of the application: the model reads it.'),
+  state: anything('The state of the application: the model reads it, and changes one that is an object with members.'),
   forwardedProps: anything('`secrets`: secrets for tools, by name. Anything else is a warning.'),
   resume: list(
     'Answers to the interrupts of the run before.',
@@ -147,6 +148,7 @@ function readForm(body: unknown, faults: FaultNotes, { aiId }: Readonly<Record<s
     warnings.push({ code: 'option_not_supported', message, param: 'forwardedProps' });
   }
   const { messages, places } = toMessages(request);
+  const changeable = changeableState(request);
   const tools = (request.tools ?? []).map(({ name, description, parameters }) => ({
     type: 'function',
     function: {
@@ -161,15 +163,21 @@ function readForm(body: unknown, faults: FaultNotes, { aiId }: Readonly<Record<s
       messages,
       ...(tools.length === 0 ? {} : { tools }),
       ...(props.secrets === undefined ? {} : { secrets: props.secrets }),
-      beyond: { warnings },
+      beyond: { warnings, ...(changeable === undefined ? {} : { ownTools: [createStateTool(changeable)] }) },
     },
     variables: {
-      ...{ threadId: request.threadId, runId: request.runId, state: request.state },
+      ...{ threadId: request.threadId, runId: request.runId, state: request.state, changesState: changeable !== undefined },
       // Clients from before 1.0 do not say which version they are.
       isBefore1: (request.protocolVersion ?? undefined) === undefined,
     },
     toPlace: (param) => placeOf(param, places),
   };
+}
+
+/** The state that the model may change: one with members, where the client has no tool of that name. */
+function changeableState({ state, tools }: AgUiBody): Readonly<Record<string, unknown>> | undefined {
+  if (!isObject(state) || Object.keys(state).length === 0) return undefined;
+  return tools?.some(({ name }) => name === stateFunction) === true ? undefined : state;
 }
 
 interface CompletionMessages {

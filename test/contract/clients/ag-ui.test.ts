@@ -122,6 +122,52 @@ it('lets the model read state and context', async () => {
   expect([told.includes('Page: Orders'), told.includes('packing')]).toEqual([true, true]);
 });
 
+it('has the model change the state, which the client sees at once', async () => {
+  const args = JSON.stringify({ changes: { step: 'sent', items: { 'a/b': 2, old: null }, note: { text: 'Done' } } });
+  upstream.next({ toolCalls: [{ id: 'call_s', name: 'update_state', arguments: args }] }, { text: 'It is sent.' });
+  const agent = client({ initialState: { step: 'packing', items: { 'a/b': 1, old: true }, kept: [1] } });
+  says(agent, 'Send it');
+  const { events } = await run(agent);
+  const state = { step: 'sent', items: { 'a/b': 2 }, note: { text: 'Done' }, kept: [1] };
+  expect(agent.state).toEqual(state);
+  expect(events.filter(({ type }) => type === EventType.STATE_DELTA).map(({ delta }) => delta)).toEqual([
+    [
+      { op: 'add', path: '/step', value: 'sent' },
+      { op: 'add', path: '/items/a~1b', value: 2 },
+      { op: 'remove', path: '/items/old' },
+      { op: 'add', path: '/note', value: { text: 'Done' } },
+    ],
+  ]);
+  // The next run has it.
+  says(agent, 'And now?');
+  await run(agent);
+  expect(JSON.stringify(asked(2))).toContain('\\"step\\":\\"sent\\"');
+});
+
+it('tells the model what is wrong with a change of the state, and leaves the state', async () => {
+  upstream.next(
+    { toolCalls: [{ id: 'call_1', name: 'update_state', arguments: '{"changes":[1]}' }] },
+    { toolCalls: [{ id: 'call_2', name: 'update_state', arguments: '{"changes":{"__proto__":{"a":1}}}' }] },
+    { text: 'I cannot.' },
+  );
+  const agent = client({ initialState: { step: 'packing' } });
+  says(agent, 'Send it');
+  const { events } = await run(agent);
+  expect(agent.state).toEqual({ step: 'packing' });
+  expect(events.some(({ type }) => type === EventType.STATE_DELTA)).toBe(false);
+  expect(JSON.stringify(asked(2))).toContain('changes must be an object');
+  expect(JSON.stringify(asked(2))).toContain('No member can be called __proto__');
+});
+
+it('leaves a tool of the client that changes the state in its place', async () => {
+  upstream.next({ toolCalls: [{ id: 'call_1', name: 'update_state', arguments: '{"changes":{"step":"sent"}}' }] });
+  const agent = client({ initialState: { step: 'packing' } });
+  says(agent, 'Send it');
+  const { last } = await run(agent, { tools: [{ name: 'update_state', description: 'Mine', parameters: { type: 'object' } }] });
+  expect(last.outcome).toMatchObject({ type: 'success', pendingToolCallIds: ['call_1'] });
+  expect(agent.state).toEqual({ step: 'packing' });
+});
+
 it('gives thoughts back, and warns of what has no effect', async () => {
   upstream.next({ reasoning: 'Let me see', text: 'Yes.' }, { text: 'Again.' });
   const agent = client();

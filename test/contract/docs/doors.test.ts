@@ -92,9 +92,16 @@ const rows: Readonly<Record<string, () => Promise<void>>> = {
       expect([status, body.error.param]).toEqual([400, 'messages[0].content[0].type']);
     }
   },
-  'changes of the state by the agent': async () => {
-    const told = await run({ state: { step: 1 } });
-    expect(told.filter(({ type }) => type.startsWith('STATE'))).toEqual([{ type: 'STATE_SNAPSHOT', snapshot: { step: 1 } }]);
+  'changes by the agent of a state that is no object, or has no members': async () => {
+    for (const state of [{}, [1], 'open']) {
+      upstream.reset();
+      await run({ state });
+      expect(JSON.stringify(upstream.requests[0]?.body?.tools ?? [])).not.toContain('update_state');
+    }
+    upstream.reset();
+    await run({ state: { step: 1 } });
+    expect(JSON.stringify(upstream.requests[0]?.body?.tools)).toContain('update_state');
+    upstream.reset();
   },
   '`forwardedProps` other than `secrets`': async () => {
     const told = await run({ forwardedProps: { theme: 'dark' } });

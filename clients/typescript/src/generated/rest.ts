@@ -4377,7 +4377,7 @@ export interface components {
              * @description What happened.
              * @enum {string}
              */
-            type: "RUN_STARTED" | "RUN_FINISHED" | "RUN_ERROR" | "STATE_SNAPSHOT" | "STEP_STARTED" | "STEP_FINISHED" | "CUSTOM" | "TEXT_MESSAGE_START" | "TEXT_MESSAGE_CONTENT" | "TEXT_MESSAGE_END" | "TOOL_CALL_START" | "TOOL_CALL_ARGS" | "TOOL_CALL_END" | "REASONING_START" | "REASONING_MESSAGE_START" | "REASONING_MESSAGE_CONTENT" | "REASONING_MESSAGE_END" | "REASONING_ENCRYPTED_VALUE" | "REASONING_END";
+            type: "RUN_STARTED" | "RUN_FINISHED" | "RUN_ERROR" | "STATE_SNAPSHOT" | "STATE_DELTA" | "STEP_STARTED" | "STEP_FINISHED" | "CUSTOM" | "TEXT_MESSAGE_START" | "TEXT_MESSAGE_CONTENT" | "TEXT_MESSAGE_END" | "TOOL_CALL_START" | "TOOL_CALL_ARGS" | "TOOL_CALL_END" | "REASONING_START" | "REASONING_MESSAGE_START" | "REASONING_MESSAGE_CONTENT" | "REASONING_MESSAGE_END" | "REASONING_ENCRYPTED_VALUE" | "REASONING_END";
             /** @description Of the run. */
             threadId?: string;
             /** @description Of the run. */
@@ -4386,8 +4386,8 @@ export interface components {
             messageId?: string;
             /** @description Of a call. */
             toolCallId?: string;
-            /** @description What is added. */
-            delta?: string;
+            /** @description What is added: a text; of `STATE_DELTA` operations of JSON Patch (RFC 6902). */
+            delta?: unknown;
             /** @description How a run ended: `{type: "success"}`, or `{type: "interrupt", interrupts}` where calls of tools wait for approval: a run with `resume` answers them. */
             outcome?: Record<string, never>;
             /** @description Why a run failed. */
@@ -4496,7 +4496,7 @@ export interface components {
             tools?: components["schemas"]["AgUiTool"][] | null;
             /** @description What the model is told of the application. */
             context?: components["schemas"]["AgUiContext"][] | null;
-            /** @description The state of the application: the model reads it. */
+            /** @description The state of the application: the model reads it, and changes one that is an object with members. */
             state?: unknown;
             /** @description `secrets`: secrets for tools, by name. Anything else is a warning. */
             forwardedProps?: unknown;

@@ -103,6 +103,7 @@ async function planCompletion(
     forgetsText: !terms.repeatsText && !checksAnswer && planned.parameters.logprobs === undefined,
     ...(checksAnswer ? { answerCheck: terms.inOnePiece ? 'held' : 'streamed', formatMember: 'response_format' } : {}),
     ...(warnings.length === 0 ? {} : { warnings }),
+    ...(request.ownTools.length === 0 ? {} : { ownTools: request.ownTools }),
     generateCitations: isCiting(input, agent, takesExtensions),
     hidesSteps: !takesExtensions || planned.hidesSteps === true,
     charge: chargeTo(caller, {

@@ -1,4 +1,5 @@
 import type { CacheLife, ModelMessage, ModelParameters, ResponseFormat } from '../../../engine/models/port.ts';
+import type { OwnTool } from '../../../engine/plan/plan.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
@@ -40,6 +41,8 @@ export interface BeyondCompletions {
   readonly thinkingTokens?: number;
   /** The marks of functions for prompt caches, by their names. */
   readonly cachedTools?: ReadonlyMap<string, CacheLife>;
+  /** Tools of the run alone. */
+  readonly ownTools?: readonly OwnTool[];
 }
 
 /** The valid request in the terms of a run. */
@@ -48,6 +51,8 @@ export interface CompletionRequest extends RunRequest {
   readonly secrets: Readonly<Record<string, string>>;
   /** Files and addresses among the messages, which must be read before a model gets them. */
   readonly given: readonly RequestPart[];
+  /** Tools of the run alone. */
+  readonly ownTools: readonly OwnTool[];
   /** What of the request has no effect. */
   readonly warnings: readonly Warning[];
 }
@@ -80,6 +85,7 @@ export function readCompletion(
     parameters: withThinking(readParameters(read), input.beyond?.thinkingTokens),
     responseFormat: readResponseFormat(read),
     parallelToolCalls: input.parallelToolCalls,
+    ownTools: input.beyond?.ownTools ?? [],
     warnings: [...readUnserved(input, unservedInCompletions, faults), ...(input.beyond?.warnings ?? [])],
   };
   faults.throwIfAny();

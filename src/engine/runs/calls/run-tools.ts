@@ -62,8 +62,8 @@ export class RunTools {
 
   /** Whether the run has tools to open. */
   get mustOpen(): boolean {
-    const { offersAgentTools, offersSkills, serviceTools } = this.#plan;
-    return offersAgentTools === true || offersSkills === true || (serviceTools?.length ?? 0) > 0;
+    const { offersAgentTools, offersSkills, serviceTools = [], ownTools = [] } = this.#plan;
+    return offersAgentTools === true || offersSkills === true || serviceTools.length + ownTools.length > 0;
   }
 
   /**
@@ -78,6 +78,13 @@ export class RunTools {
     const knownTools = new Map<string, ServerTool>();
     const instructions: string[] = [];
     const listings: McpListing[] = [];
+    for (const tool of plan.ownTools ?? []) {
+      const { definition, hint } = tool;
+      if (takenNames.has(definition.name)) continue;
+      takenNames.add(definition.name);
+      const run = (args: string) => Promise.resolve().then(() => tool.run(args));
+      knownTools.set(definition.name, this.#counted({ definition, hint, ifLost: 'repeat', isSequential: true, run }));
+    }
     const openedTools = await Promise.all(
       (plan.serviceTools ?? []).map(async (tool) => ({ tool, ...(await this.#open(tool, run)) })),
     );
