@@ -21,8 +21,9 @@ import type { mcpServerBody } from '../../wire/connections.ts';
 import type { Deps } from '../deps.ts';
 import { isAdministrator, visibleDataSources } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
+import { revokeMcpTokens } from '../ground/given-back-tokens.ts';
 import { readHeaders, readName, readScopes, readSecret, readServiceUrl } from './connection-input.ts';
-import { readMcpClient, requestMcpTokens, revokeMcpTokens } from './mcp-servers/tokens.ts';
+import { readMcpClient, requestMcpTokens } from './mcp-servers/tokens.ts';
 
 type Optional<T> = T | null | undefined;
 

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { adminReach, canAdminister, isAdministrator, levelsAbove } from '../ground/access/access.ts';
 import { removeChat } from '../ground/blobs.ts';
 import type { Faults } from '../ground/faults.ts';
+import { giveBackTokens } from '../ground/given-back-tokens.ts';
 
 /** Limits that all administrative operations share. */
 export const nameLengthMax = 200;
@@ -107,6 +108,12 @@ export function registerPurges(deps: Deps): void {
       if (ids.length === 0) break;
       for (const id of ids) await removeChat(deps, id);
     }
+    await giveBackTokens(deps, { ownerUserId: userId }, signal);
     await storage.people.users.purge(userId, signal);
+  });
+  jobs.work('accounts.give-back-tokens', options, async ({ orgId, userId }, signal) => {
+    // Somebody who came back in the meantime keeps them.
+    if ((await storage.people.accounts.findRole(orgId, userId)) !== undefined) return;
+    await giveBackTokens(deps, { orgId, ownerUserId: userId, kind: 'consent' }, signal);
   });
 }

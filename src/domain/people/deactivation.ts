@@ -2,8 +2,10 @@ import { DomainError } from '../../entities/ground/errors.ts';
 import type { User } from '../../entities/people/account.ts';
 import type { Caller, MemberRole } from '../../entities/people/caller.ts';
 import type { ScimUser } from '../../entities/people/scim.ts';
+import type { Transaction } from '../../storage/ground/database.ts';
 import type { Deps } from '../deps.ts';
 import { adminReachIfAny } from '../ground/access/access.ts';
+import { giveBackLater } from '../ground/given-back-tokens.ts';
 import { administeredOrganization, missing, requireNoKeyAbove } from './administration.ts';
 import { requireChanged } from './memberships.ts';
 
@@ -50,7 +52,8 @@ export async function endMembership(deps: Deps, caller: Caller, { orgId }: Place
   await requireNoKeyAbove(deps, caller, { orgId, userId: id });
   // Before the membership, whose end would end the sessions for another reason: what runs for a revoked session ends too.
   await deps.storage.people.scim.endAccess(orgId, id, deps.now());
-  requireChanged(await deps.storage.people.memberships.delete(membershipId));
+  const giveBack = (tx: Transaction) => giveBackLater(deps, { orgId, userId: id }, caller, tx);
+  requireChanged(await deps.storage.people.memberships.delete(membershipId, giveBack));
 }
 
 /** A new membership of somebody who had one. Whoever calls it has noted that the person is active. */

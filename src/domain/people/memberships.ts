@@ -5,6 +5,7 @@ import type { Caller, MemberRole } from '../../entities/people/caller.ts';
 import type { MembershipChange } from '../../storage/people/memberships.ts';
 import type { Deps } from '../deps.ts';
 import { adminReach, adminReachIfAny } from '../ground/access/access.ts';
+import { giveBackLater } from '../ground/given-back-tokens.ts';
 import { administeredOrganization, lastAdmin, missing, requireNoKeyAbove, requireNoOperator } from './administration.ts';
 import { getUser } from './users.ts';
 
@@ -107,7 +108,7 @@ export async function deleteMembership(deps: Deps, caller: Caller, id: string): 
   const membership = await getMembership(deps, caller, id);
   await requireNoKeyAbove(deps, caller, { orgId: membership.orgId, userId: membership.userId });
   return deps.audit.change(caller, async () => {
-    requireChanged(await deps.storage.people.memberships.delete(id));
+    requireChanged(await deps.storage.people.memberships.delete(id, (tx) => giveBackLater(deps, membership, caller, tx)));
     return membership;
   });
 }

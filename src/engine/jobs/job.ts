@@ -8,6 +8,8 @@ export interface JobPayloads {
   'accounts.purge-user': { readonly userId: string };
   /** `attempt`: of a job that an earlier version queued. */
   'accounts.mail-invitation': { readonly invitationId: string; readonly attempt?: number };
+  /** Gives back the tokens of MCP servers that a person had who left the organization. */
+  'accounts.give-back-tokens': { readonly orgId: string; readonly userId: string };
   'chats.import': { readonly importId: string };
   'chats.undo-import': { readonly importId: string; readonly includesContinued: boolean };
   'evaluation.run-experiment': { readonly experimentId: string };

@@ -90,8 +90,11 @@ export class MembershipStore {
   }
 
   /** Who is an operator is none any more. */
-  delete(id: string): Promise<MembershipChange> {
-    return this.#change(id, true, (tx) => remove(tx, this.#signals, id));
+  delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<MembershipChange> {
+    return this.#change(id, true, async (tx) => {
+      await remove(tx, this.#signals, id);
+      await also(tx);
+    });
   }
 
   async #change(id: string, isLoss: boolean, write: (tx: Transaction) => Promise<unknown>): Promise<MembershipChange> {

@@ -1,7 +1,6 @@
 import { SourceError } from '../../../engine/knowledge/connectors/error.ts';
 import type { GivenClient, McpTokens } from '../../../engine/tools/mcp/authorization/authorization.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
-import type { Connection, ConnectionSecrets } from '../../../entities/knowledge/connection.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import type { Faults } from '../../ground/faults.ts';
@@ -17,9 +16,6 @@ export interface McpClientInput {
 }
 
 export type ReadMcpClient = GivenClient & { readonly scopes?: readonly string[] | undefined };
-
-/** Time for an authorization server to take back a token of a connection that was deleted. */
-const revocationMs = 5_000;
 
 /** Undefined without a client; its scopes then are no use, and refused. */
 export function readMcpClient({ clientId, clientSecret, scopes }: McpClientInput, faults: Faults): ReadMcpClient | undefined {
@@ -60,21 +56,4 @@ export function toConnectError(error: unknown, param: string): unknown {
   if (!(error instanceof SourceError)) return error;
   if (error.isRetryable && error.code === 'UNREACHABLE') return new DomainError('OVERLOADED', error.message);
   return new DomainError('INVALID_VALUE', error.message, { param });
-}
-
-/** The connection is gone in any case: what the authorization server says of it is logged. */
-export async function revokeMcpTokens(
-  deps: Deps,
-  caller: Caller,
-  connection: Connection,
-  secrets: ConnectionSecrets,
-): Promise<void> {
-  // Sessions end with the token that is about to end.
-  await deps.mcp.connectionChanged(connection.id);
-  const owner = { tenantId: caller.tenantId, orgId: connection.orgId };
-  try {
-    await deps.mcp.authorization.revoke(secrets, owner, AbortSignal.timeout(revocationMs));
-  } catch (error) {
-    deps.logger.warn({ err: error, connectionId: connection.id }, 'the tokens of a deleted connection were not revoked');
-  }
 }

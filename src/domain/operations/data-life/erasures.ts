@@ -6,6 +6,7 @@ import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { refuseHeld } from '../../ground/access/kept-by-hold.ts';
 import { removeBlobs, removeChat } from '../../ground/blobs.ts';
+import { giveBackTokens } from '../../ground/given-back-tokens.ts';
 import {
   administeredAmong,
   administeredOrganization,
@@ -126,6 +127,7 @@ class ErasureWork {
       () => this.#files(),
       () => this.#runs(),
       () => this.#exports(),
+      () => giveBackTokens(this.#deps, { orgId: this.#erasure.orgId, ownerUserId: this.#erasure.userId }, this.#signal),
       () => this.#rest(),
       () => this.#records(),
     ];

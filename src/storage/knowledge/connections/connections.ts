@@ -98,6 +98,13 @@ export class ConnectionStore {
     return row === null ? undefined : toConnection(row);
   }
 
+  /** Connections with MCP servers, by their ids, behind one of them. */
+  async mcpServersAfter(after: string, scope: ConnectionScope, take: number): Promise<readonly Connection[]> {
+    const where = { ...scope, kind: 'MCP_SERVER', id: { gt: after } };
+    const rows = await this.#db.prisma.connection.findMany({ where, select: shownColumns, orderBy: { id: 'asc' }, take });
+    return rows.map(toConnection);
+  }
+
   /** Newest first. */
   async list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>> {
     const where = { ...scope, ...query };
@@ -160,6 +167,13 @@ export class ConnectionStore {
   /** Notes that the service refuses the token, unless another process has taken the renewal. */
   async requireReauthorization({ id, owner: renewalOwner }: Lease): Promise<void> {
     await this.#db.prisma.connection.updateMany({ where: { id, renewalOwner }, data: { needsReauthorization: true } });
+    this.#announce(id);
+  }
+
+  /** Stores what is left of the secrets when tokens were given back. Somebody has to sign in again. */
+  async forgetTokens(id: string, sealed: string): Promise<void> {
+    const data = { sealed, expiresAt: null, scopes: [], needsReauthorization: true };
+    await this.#db.prisma.connection.updateMany({ where: { id }, data });
     this.#announce(id);
   }
 

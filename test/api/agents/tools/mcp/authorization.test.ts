@@ -208,6 +208,62 @@ describe('a person who signs in to an MCP server', () => {
   });
 });
 
+describe('the tokens of somebody who goes', () => {
+  const revoked = () =>
+    guarded.asked.filter(({ path }) => path === '/as/token/revocation').map(({ body }) => new URLSearchParams(body).get('token'));
+  beforeEach(async () => {
+    ann = await make.person({ role: 'ADMIN' });
+  });
+  const memberOf = async () => {
+    const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
+    const id = await storeServer(bob);
+    await signIn(id, {}, bob);
+    const { refreshToken } = await secretsOf(id);
+    return { bob, id, refreshToken };
+  };
+  const leave = async (userId: string) => {
+    const members = (await ann.get('/api/v1/admin/memberships')).body.data as { id: string; userId: string }[];
+    const membership = members.find((member) => member.userId === userId);
+    expect((await ann.delete(`/api/v1/admin/memberships/${membership?.id}`)).status).toBe(200);
+  };
+
+  it('are given back when the person leaves, and stay gone when the person comes back', async () => {
+    const { bob, id, refreshToken } = await memberOf();
+    await leave(bob.userId);
+    await expect.poll(revoked, { timeout: 15_000 }).toEqual([refreshToken]);
+    await expect.poll(() => secretsOf(id)).not.toHaveProperty('accessToken');
+    expect(await service.deps.storage.knowledge.connections.find(id, {})).toMatchObject({
+      needsReauthorization: true,
+      scopes: [],
+    });
+  });
+
+  it('are forgotten too where the authorization server does not take them back', async () => {
+    const { bob, id } = await memberOf();
+    guarded.intercept = (path, res) => {
+      if (path !== '/as/token/revocation') return false;
+      res.writeHead(503).end();
+      return true;
+    };
+    await leave(bob.userId);
+    await expect.poll(() => secretsOf(id), { timeout: 15_000 }).not.toHaveProperty('refreshToken');
+  });
+
+  it('are given back when the person is erased', async () => {
+    const { bob, refreshToken } = await memberOf();
+    const erase = 'mutation ($input: ErasePersonInput!) { erasePerson(input: $input) { status } }';
+    expect((await ann.graphql(erase, { input: { userId: bob.userId } })).data.erasePerson.status).toBe('PENDING');
+    await expect.poll(revoked, { timeout: 30_000 }).toContain(refreshToken);
+  });
+
+  it('are given back when the person is deleted', async () => {
+    const { bob, refreshToken } = await memberOf();
+    const operator = await make.person({ level: 'INSTANCE' });
+    expect((await operator.delete(`/api/v1/admin/users/${bob.userId}`)).status).toBe(200);
+    await expect.poll(revoked, { timeout: 15_000 }).toContain(refreshToken);
+  });
+});
+
 describe('an agent with such a server', () => {
   const ask = (agentId: string, who: Person) => {
     upstream.reset();
