@@ -6,6 +6,8 @@ import { startProxy } from './proxy.ts';
  * asks for that, three times at most.
  */
 const { PARLEY_URL, PARLEY_KEY, MCP_CONFORMANCE_SCENARIO = '', MCP_CONFORMANCE_CONTEXT = '{}' } = process.env;
+/** The suite demands this id in one scenario, and loads no document. Parley names its own where `PUBLIC_URL` has https: its tests say so. */
+const clientDocument = 'https://conformance-test.local/client-metadata.json';
 const server = new URL(process.argv.at(-1) ?? '');
 const context = JSON.parse(MCP_CONFORMANCE_CONTEXT) as { readonly client_id?: string; readonly client_secret?: string };
 const isDone = MCP_CONFORMANCE_SCENARIO.startsWith('auth/') ? await useConnection() : await useAddress();
@@ -36,7 +38,8 @@ async function useConnection(): Promise<boolean> {
 }
 
 async function signIn(connectionId: string): Promise<boolean> {
-  const { client_id: clientId, client_secret: clientSecret } = context;
+  const ofScenario = MCP_CONFORMANCE_SCENARIO === 'auth/basic-cimd' ? clientDocument : undefined;
+  const { client_id: clientId = ofScenario, client_secret: clientSecret } = context;
   const client = clientId === undefined ? {} : { clientId, clientSecret };
   const { url } = await send('POST', '/api/v1/connections/authorize', { provider: 'MCP', connectionId, ...client });
   if (url === undefined) return false;
