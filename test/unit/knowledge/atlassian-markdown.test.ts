@@ -27,6 +27,16 @@ describe('the Atlassian Document Format', () => {
     ).toBe('The **three rules** and `the code`: [rules](https://example.com/rules)\n\none\ntwo');
   });
 
+  it('writes raised and lowered figures apart from those before them', () => {
+    const script = (words: string, type: string) => text(words, { type: 'subsup', attrs: { type } });
+    expect(
+      markdown(
+        paragraph(text('10', { type: 'strong' }), script('6', 'sup'), text(' grains, H'), script('2', 'sub'), text('O, 3')),
+        paragraph(text('3'), script('1', 'sup'), text('/'), script('2', 'sub'), text(' miles, 5 m'), script('2', 'sup')),
+      ),
+    ).toBe('**10**^6 grains, H2O, 3\n\n3 1/2 miles, 5 m2');
+  });
+
   it('gives people, days, states, emoji and cards as words', () => {
     expect(
       markdown(
@@ -159,6 +169,10 @@ describe('the storage format of Confluence', () => {
           '<ac:structured-macro ac:name="toc" /><p><ac:structured-macro ac:name="status"><ac:parameter ac:name="title">DONE</ac:parameter></ac:structured-macro></p>',
       ),
     ).toBe('See Safety rules and the plan, ask @user by 2026-11-22.\n\n(file: Map)\n\n- [x] Paint\n\nDONE');
+  });
+
+  it('writes raised figures apart from those before them', () => {
+    expect(page('<p>About 10<sup>6</sup> grains, CO<sub>2</sub></p>')).toBe('About 10^6 grains, CO2');
   });
 
   it('is read whatever its depth, up to limits that the reader says', () => {

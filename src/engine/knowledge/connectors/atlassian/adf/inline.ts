@@ -1,4 +1,5 @@
 import { readString } from '../../../../../lib/json/json.ts';
+import { loweredText, raisedText, withFraction } from '../../../extract/formats/raised.ts';
 import type { AdfMark, AdfNode } from './node.ts';
 
 const inlineTypes: ReadonlySet<string> = new Set([
@@ -23,7 +24,14 @@ const urlMaxChars = 300;
 
 /** Inline nodes as one text. A hard break is a line feed. Marks in the text get no escapes: the Markdown is searched, not rendered. */
 export function inlineText(nodes: readonly AdfNode[]): string {
-  return nodes.map(renderText).join('');
+  return nodes.reduce((line, node) => {
+    const script = node.marks.find(({ type }) => type === 'subsup')?.attrs.type;
+    // Bold and other marks end with signs of their own.
+    const before = line.replace(/[*~`]+$/, '');
+    if (script === 'sup') return line + raisedText(before, node.text);
+    if (script === 'sub') return withFraction(line) + loweredText(before, node.text);
+    return line + renderText(node);
+  }, '');
 }
 
 function renderText(node: AdfNode): string {

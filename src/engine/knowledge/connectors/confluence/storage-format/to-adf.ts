@@ -17,6 +17,8 @@ const marks: Readonly<Record<string, string>> = {
   strike: 'strike',
   code: 'code',
 };
+/** Raised and lowered text is one mark of two kinds. */
+const scripts: ReadonlySet<string> = new Set(['sup', 'sub']);
 const blocks: Readonly<Record<string, string>> = {
   p: 'paragraph',
   ul: 'bulletList',
@@ -54,6 +56,7 @@ function toNodes(element: StorageElement, nodeMarks: readonly AdfMark[]): readon
   if (block !== undefined) return [adfNode(block, inWords(inner()))];
   const mark = marks[name];
   if (mark !== undefined) return nodesIn(element, [...nodeMarks, { type: mark, attrs: {} }]);
+  if (scripts.has(name)) return nodesIn(element, [...nodeMarks, { type: 'subsup', attrs: { type: name } }]);
   if (/^h[1-6]$/.test(name)) return [adfNode('heading', inner(), { level: Number(name[1]) })];
   switch (name) {
     case 'ol':
