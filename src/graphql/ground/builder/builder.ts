@@ -47,7 +47,16 @@ export interface SchemaTypes {
  */
 export const builder = new SchemaBuilder<SchemaTypes>({
   // The first wraps the others.
-  plugins: ['flatInputs', 'refusals', ScopeAuthPlugin, 'operations', ComplexityPlugin, DataloaderPlugin, 'replyBudget'],
+  plugins: [
+    'flatInputs',
+    'refusals',
+    'scopeCaches',
+    ScopeAuthPlugin,
+    'operations',
+    ComplexityPlugin,
+    DataloaderPlugin,
+    'replyBudget',
+  ],
   scopeAuth: {
     authorizeOnSubscribe: true,
     authScopes: ({ caller }) => ({ key: (scope) => caller.scopes.has(scope), anyKey: !isDirectory(caller) }),

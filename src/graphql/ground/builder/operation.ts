@@ -1,4 +1,5 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
+import { RequestCache } from '@pothos/plugin-scope-auth';
 import { type GraphQLField, type GraphQLFieldResolver, type GraphQLResolveInfo, isNonNullType } from 'graphql';
 import { requireChange } from '../../../domain/ground/access/policy.ts';
 import { notedRefusal } from '../../../domain/ground/audit/operation.ts';
@@ -17,6 +18,7 @@ declare global {
     export interface Plugins<Types extends SchemaTypes> {
       flatInputs: FlatInputsPlugin<Types>;
       refusals: RefusalsPlugin<Types>;
+      scopeCaches: ScopeCachesPlugin<Types>;
       operations: OperationsPlugin<Types>;
     }
   }
@@ -68,6 +70,23 @@ class RefusalsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
         return result instanceof Promise ? result.catch((error: unknown) => refuse(error, args, context, info)) : result;
       } catch (error) {
         return refuse(error, args, context, info);
+      }
+    };
+  }
+}
+
+/**
+ * Lets go of what the check of scopes keeps of a request, once the check is done. The plugin keeps it as a value of one WeakMap for the whole
+ * process. V8's quick collections of garbage spare such values until the next full one, and with them all that they lead to: the context, the
+ * request and the reply, some 10 KB.
+ */
+class ScopeCachesPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
+  override wrap(inner: Resolver): Resolver {
+    return (root, args: Arguments, context, info) => {
+      try {
+        return inner(root, args, context, info);
+      } finally {
+        RequestCache.clearForContext(context);
       }
     };
   }
@@ -186,4 +205,5 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 
 SchemaBuilder.registerPlugin('flatInputs', FlatInputsPlugin);
 SchemaBuilder.registerPlugin('refusals', RefusalsPlugin);
+SchemaBuilder.registerPlugin('scopeCaches', ScopeCachesPlugin);
 SchemaBuilder.registerPlugin('operations', OperationsPlugin);
