@@ -65,7 +65,11 @@ export class Handler {
       const download = await route.row.download(this.#options.deps, context.caller, variables);
       return sendDownload(res, download, context.requestId, req.method === 'HEAD');
     }
-    const { reply, isReplay } = await this.#runOnce(call, variables);
+    const idempotencyKey = route.row.method === 'post' ? req.headers['idempotency-key'] : undefined;
+    const { reply, isReplay } =
+      idempotencyKey === undefined
+        ? { reply: await this.#run(route, variables, context), isReplay: false }
+        : await this.#runOnce(call, variables, String(idempotencyKey));
     const headers = headersOf(call);
     if (isReplay) headers.push('idempotency-replayed', 'true');
     if (reply.headers !== noHeaders) headers.push(...Object.entries(reply.headers).flat());
@@ -74,13 +78,11 @@ export class Handler {
   }
 
   /** A POST with an idempotency key runs once: its repetitions get the first reply. */
-  async #runOnce({ req, route, body, context }: Call, variables: Variables): Promise<{ reply: Reply; isReplay: boolean }> {
-    const idempotencyKey = route.row.method === 'post' ? req.headers['idempotency-key'] : undefined;
-    if (idempotencyKey === undefined) return { reply: await this.#run(route, variables, context), isReplay: false };
+  #runOnce({ req, route, body, context }: Call, variables: Variables, idempotencyKey: string) {
     const request = {
       keyId: context.caller.keyId,
       secret: bearerSecret(req) ?? '',
-      idempotencyKey: String(idempotencyKey),
+      idempotencyKey,
       request: `${route.row.operationId}\n${req.url}\n${body.upload === undefined ? body.text : uploadText(body.upload)}`,
     };
     return runOnce(this.#options.deps, request, () => this.#run(route, variables, context));

@@ -54,7 +54,8 @@ export async function runCompletion(
   signal: AbortSignal,
 ): Promise<RunEventStream> {
   const { plan, request, agent } = await planCompletion(deps, caller, input, terms, signal);
-  const approvals = await answeredApprovals(deps, caller, request, agent);
+  const answers = answersOfCompletion(request.messages, request.tools.functions, agent);
+  const approvals = answers.length === 0 ? undefined : await answeredApprovals(deps, caller, answers);
   return deps.runs.runStateless(approvals === undefined ? plan : { ...plan, approvals }, signal, request.secrets);
 }
 
@@ -84,8 +85,11 @@ async function planCompletion(
 ): Promise<{ readonly plan: RunPlan; readonly request: CompletionRequest; readonly agent: RunnableAgent | undefined }> {
   const request = readCompletion(input, deps.settings, deps.tools);
   const choice = { version: input.version, canary: { key: caller.userId, begunAt: deps.now() } };
-  const named = await answererNamed(deps, caller, input.model, undefined, choice);
-  const answerer = await admitAnswerer(deps, caller, request, await withModel(deps, named, input.modelId));
+  const lookup = answererNamed(deps, caller, input.model, undefined, choice);
+  const named = lookup instanceof Promise ? await lookup : lookup;
+  const { modelId } = input;
+  const chosen = modelId === undefined || modelId === null ? named : await withModel(deps, named, modelId);
+  const answerer = await admitAnswerer(deps, caller, request, chosen);
   const { agent, model } = answerer;
   const messages = request.given.length === 0 ? request.messages : await withGiven(deps, caller, request, model, agent, signal);
   const inputTokensMax = agent?.options.maxInputTokens?.[0];
@@ -116,16 +120,13 @@ async function planCompletion(
 }
 
 /** The agent with another model than its own. @throws DomainError MODEL_NOT_FOUND; UNSUPPORTED_VALUE where the request names no agent. */
-async function withModel(deps: Deps, answerer: Answerer, modelId: string | null | undefined): Promise<Answerer> {
-  if (modelId === undefined || modelId === null) return answerer;
+async function withModel(deps: Deps, answerer: Answerer, modelId: string): Promise<Answerer> {
   if (answerer.agent !== undefined) return { ...answerer, model: await modelFor(deps, modelId) };
   throw new DomainError('UNSUPPORTED_VALUE', 'modelId: model is a model itself; name an agent there', { param: 'modelId' });
 }
 
-/** The answers among the messages to calls that waited for approval, each of which counts once. */
-async function answeredApprovals(deps: Deps, caller: Caller, request: CompletionRequest, agent: RunnableAgent | undefined) {
-  const answers = answersOfCompletion(request.messages, request.tools.functions, agent);
-  if (answers.length === 0) return undefined;
+/** Settles the answers among the messages to calls that waited for approval: each counts once. */
+async function answeredApprovals(deps: Deps, caller: Caller, answers: ReturnType<typeof answersOfCompletion>) {
   const { approvals, ids } = await settleApprovals(deps, caller, answers);
   await deps.storage.conversations.approvals.answer(ids);
   return approvals;

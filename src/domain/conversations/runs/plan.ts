@@ -94,12 +94,14 @@ export async function admitAnswerer(
   const routing = routingFor(deps, model.id, options);
   if (tools.places.size > 0) await requireFreeNames(deps, caller, tools, agent);
   const turn = { override: options.override, chatMode, hasToolOutputs, isForcing: isForcing(tools.choice.choice) };
-  const flow = await chooseFlow(deps, caller, agent, turn);
+  const chosenFlow = chooseFlow(deps, caller, agent, turn);
+  const flow = chosenFlow instanceof Promise ? await chosenFlow : chosenFlow;
+  const grants = missingGrants(deps, caller, tools.serviceTools, agent);
   const warnings = runWarnings(agent, deps.tools, {
     isFlow: flow !== undefined,
     hasTools: tools.written.length > 0,
     mayReadSkills: mayReadSkills(request, flow),
-    missingGrants: await missingGrants(deps, caller, tools.serviceTools, agent),
+    missingGrants: grants instanceof Promise ? await grants : grants,
   });
   return { ...answerer, flow, routing, warnings };
 }
@@ -117,23 +119,41 @@ export async function agentNamed(deps: Deps, caller: Caller, id: string, choice:
 /**
  * The agent or the model that a request names, else that of its chat, else the default model.
  *
- * @param choice  which version of an agent. @throws DomainError MODEL_NOT_FOUND; UNSUPPORTED_VALUE for a version of a model.
+ * @param choice  which version of an agent.
+ * @returns no promise for a model that is known: every completion passes here.
+ * @throws DomainError MODEL_NOT_FOUND; UNSUPPORTED_VALUE for a version of a model. Thrown or rejected.
  */
-export async function answererNamed(
+export function answererNamed(
   deps: Deps,
   caller: Caller,
   given: string | null | undefined,
   chat?: Pick<Chat, 'agentId' | 'modelId' | 'userInputs'>,
   choice: VersionChoice = {},
-): Promise<Answerer> {
+): Answerer | Promise<Answerer> {
   const name = given ?? chat?.agentId ?? chat?.modelId ?? deps.models.defaultModelId();
-  const agent = isId('agent', name) ? await agentNamed(deps, caller, name, choice) : undefined;
-  if (agent === undefined && choice.version !== undefined && choice.version !== null) {
+  if (isId('agent', name)) return answeringAgent(deps, caller, name, chat, choice);
+  if (choice.version !== undefined && choice.version !== null) {
     throw new DomainError('UNSUPPORTED_VALUE', 'version: a model has no versions; name an AI', { param: 'version' });
   }
-  const model = await deps.models.find(agent === undefined ? name : findModelId(deps, agent));
+  const model = deps.models.find(name);
+  return model instanceof Promise ? model.then((foundModel) => bareModel(name, foundModel)) : bareModel(name, model);
+}
+
+async function answeringAgent(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  chat: Pick<Chat, 'agentId' | 'userInputs'> | undefined,
+  choice: VersionChoice,
+): Promise<Answerer> {
+  const agent = await agentNamed(deps, caller, id, choice);
+  const { model } = bareModel(id, await deps.models.find(findModelId(deps, agent)));
+  return { agent, model, userInputs: agent.id === chat?.agentId ? chat.userInputs : {} };
+}
+
+function bareModel(name: string, model: ModelInfo | undefined): Answerer {
   if (model === undefined) throw missingModel(name);
-  return { agent, model, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
+  return { agent: undefined, model, userInputs: {} };
 }
 
 /** What a run is about, besides its messages. */
