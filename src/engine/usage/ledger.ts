@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { countable } from '../../entities/operations/usage.ts';
 import type { UsageRow } from '../../storage/ground/ledger/ledger.ts';
-import type { UnstoredRun } from '../../storage/ground/ledger/unstored.ts';
+import { toUnstoredLine, type UnstoredLine, type UnstoredRun } from '../../storage/ground/ledger/unstored.ts';
 import type { HeldRows, JournalPart, UsageJournal } from '../../storage/operations/usage/journal.ts';
 import type { UsageStore } from '../../storage/operations/usage/usage.ts';
 import type { TokenUsage } from '../models/port.ts';
@@ -46,10 +46,10 @@ export class UsageLedger {
   readonly #deps: LedgerDeps;
   /** Rows since the current part of the journal was opened. */
   #fresh: UsageRow[] = [];
-  #freshRuns: UnstoredRun[] = [];
+  #freshRuns: UnstoredLine[] = [];
   /** Rows whose write has begun; their ids are fixed, so writing them again does not charge twice. */
   #rows: UsageRow[] = [];
-  #runs: UnstoredRun[] = [];
+  #runs: UnstoredLine[] = [];
   /** The parts of the journal that hold `#rows` and `#runs`. */
   #parts: JournalPart[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -76,8 +76,9 @@ export class UsageLedger {
    * about 5 µs.
    */
   noteRun(run: UnstoredRun): void {
-    this.#freshRuns.push(run);
-    this.#withJournal(() => this.#deps.journal.appendRun(run));
+    const line = toUnstoredLine(run);
+    this.#freshRuns.push(line);
+    this.#withJournal(() => this.#deps.journal.appendRun(line));
     this.#planFlush(flushEveryMs);
   }
 

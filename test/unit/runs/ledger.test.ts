@@ -1,9 +1,10 @@
-import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UsageLedger } from '../../../src/engine/usage/ledger.ts';
 import { makeId } from '../../../src/entities/ground/ids.ts';
 import type { UsageRow } from '../../../src/storage/ground/ledger/ledger.ts';
+import type { UnstoredLine } from '../../../src/storage/ground/ledger/unstored.ts';
 import { UsageJournal } from '../../../src/storage/operations/usage/journal.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { noLimits, plan, silent } from '../../support/runs/runs.ts';
@@ -22,14 +23,16 @@ type UsageLedgerLimits = ConstructorParameters<typeof UsageLedger>[0]['limits'];
 /** A store that fails a given number of times; it keeps rows by id, as the table does. */
 function store(failures: number) {
   const rows = new Map<string, UsageRow>();
+  const runs: object[] = [];
   let left = failures;
-  const add = async (added: readonly UsageRow[]) => {
+  const add = async (added: readonly UsageRow[], _owner: string, lines: readonly UnstoredLine[] = []) => {
+    runs.push(...lines.map(({ json }) => JSON.parse(json) as object));
     // Fails after writing: the worst case, because the caller cannot know that the rows are stored.
     for (const row of added) rows.set(row.id, row);
     left -= 1;
     if (left >= 0) throw new Error('the connection broke');
   };
-  return { add, rows };
+  return { add, rows, runs };
 }
 
 /** The lease under which the end of every run is stored. */
@@ -143,6 +146,39 @@ describe('the usage ledger', () => {
     await ledger.recover();
     expect([...kept.rows.keys()]).toEqual(charged === 1 ? [later.row.id] : []);
     expect(readdirSync(folder)).toEqual([]);
+    await ledger.stop(0);
+  });
+
+  it.each([
+    ['of this version', {}],
+    [
+      'of an older version, with times as numbers and the usage apart',
+      { startedAt: 1_795_235_197_000, endedAt: 1_795_235_198_000, inputTokens: undefined, usage: { inputTokens: 7 } },
+    ],
+  ])('writes the runs that a killed process left in a journal %s', async (_case, difference) => {
+    const { charge } = plan;
+    const run = {
+      ...{ id: 'cmpl_1', kind: 'completion' as const, orgId: charge.orgId, userId: charge.userId, keyId: charge.keyId ?? '' },
+      ...{ startedAt: new Date(1_795_235_197_000), endedAt: new Date(1_795_235_198_000), durationMs: 1_000, firstTokenMs: null },
+      ...{ agentId: null, modelId: 'test/model', answeredModelId: 'test/model', status: 'completed' as const, cost: null },
+      ...{ usage: { ...usage, inputTokens: 7 }, retrieval: null, hasFoundNothing: false, steps: null },
+    };
+    ledgerOn(store(0), noLimits, 'killed').noteRun(run);
+    const path = `${folder}/${readdirSync(folder)[0]}`;
+    const [head, line = ''] = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(path, `${head}\n${JSON.stringify({ ...(JSON.parse(line) as object), ...difference })}\n`);
+    const kept = store(0);
+    const ledger = ledgerOn(kept);
+    await ledger.recover();
+    expect(kept.runs).toEqual([
+      expect.objectContaining({
+        id: 'cmpl_1',
+        startedAt: '2026-11-21T04:26:37.000Z',
+        endedAt: '2026-11-21T04:26:38.000Z',
+        inputTokens: 7,
+      }),
+    ]);
+    expect(kept.runs[0]).not.toHaveProperty('usage');
     await ledger.stop(0);
   });
 

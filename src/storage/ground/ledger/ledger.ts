@@ -1,7 +1,7 @@
 // Raw SQL: counters and ledger. One statement changes the ledger, its sums and the counters.
 
 import type { Sql } from '../database.ts';
-import { insertUnstored, type UnstoredRun, unstoredJson } from './unstored.ts';
+import { insertUnstored, type UnstoredLine, unstoredJson } from './unstored.ts';
 
 /** A row of the usage ledger: one upstream call. */
 export interface UsageRow {
@@ -92,7 +92,7 @@ export async function addUsage(
   sql: Sql,
   rows: readonly UsageRow[],
   owner: string,
-  runs: readonly UnstoredRun[] = [],
+  runs: readonly UnstoredLine[] = [],
 ): Promise<void> {
   // One JSON parameter instead of fourteen for each row: no limit on parameters, and one plan for every size.
   const orgIds = [...new Set([...rows, ...runs].map(({ orgId }) => orgId))];

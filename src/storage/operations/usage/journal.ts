@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { makeFolderSync } from '../../../lib/files/folders.ts';
 import type { UsageRow } from '../../ground/ledger/ledger.ts';
-import type { UnstoredRun } from '../../ground/ledger/unstored.ts';
+import { toUnstoredLine, type UnstoredLine, type UnstoredRun } from '../../ground/ledger/unstored.ts';
 
 export interface JournalPart {
   /** Deletes the file. Call it once its rows are in the database. */
@@ -14,7 +14,7 @@ export interface LeftPart extends JournalPart {
   /** The process that wrote the part: these rows are subtracted from its reservations. */
   readonly owner: string;
   readonly rows: readonly UsageRow[];
-  readonly runs: readonly UnstoredRun[];
+  readonly runs: readonly UnstoredLine[];
   readonly held: readonly HeldRows[];
 }
 
@@ -57,18 +57,18 @@ export class UsageJournal {
 
   /** Appends one row to the open part. Synchronous, about 4 µs; after it returns, a kill cannot lose the row. @throws Error of the file system. */
   append(row: UsageRow): void {
-    void this.#write(toRowLine(row));
+    this.#write(JSON.stringify(toRowLine(row)));
   }
 
   /** The same for a run that is not stored. */
-  appendRun(run: UnstoredRun): void {
-    void this.#write({ ...run, startedAt: run.startedAt.getTime(), endedAt: run.endedAt.getTime() });
+  appendRun({ json }: UnstoredLine): void {
+    this.#write(json);
   }
 
   /** Keeps charges that count only once the end of their run is stored. @returns drops them: they are appended, or another process has the run. */
   hold({ runId, fence, rows }: HeldRows): () => void {
     const line = { runId, fence, held: rows.map(toRowLine) };
-    void this.#write(line);
+    this.#write(JSON.stringify(line));
     this.#held.add(line);
     return () => {
       this.#held.delete(line);
@@ -110,8 +110,8 @@ export class UsageJournal {
     return this.#open;
   }
 
-  #write(line: object) {
-    return writeSync((this.#open ?? this.#openPart()).descriptor, `${JSON.stringify(line)}\n`);
+  #write(json: string): void {
+    writeSync((this.#open ?? this.#openPart()).descriptor, `${json}\n`);
   }
 }
 
@@ -130,12 +130,12 @@ function partsIn(folder: string): readonly string[] {
 function readPart(path: string): { readonly lines: Omit<LeftPart, 'owner' | 'remove'>; readonly head: PartHead } | undefined {
   const [first, ...rest] = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   if (first === undefined) return undefined;
-  const [rows, runs, held]: [UsageRow[], UnstoredRun[], HeldRows[]] = [[], [], []];
+  const [rows, runs, held]: [UsageRow[], UnstoredLine[], HeldRows[]] = [[], [], []];
   for (const text of rest) {
     const line = JSON.parse(text) as RowLine | RunLine | HeldLine;
     if ('held' in line) held.push({ runId: line.runId, fence: line.fence, rows: line.held.map(toRow) });
     else if ('createdAt' in line) rows.push(toRow(line));
-    else runs.push({ ...line, startedAt: new Date(line.startedAt), endedAt: new Date(line.endedAt) });
+    else runs.push(toUnstoredLine(toRun(line)));
   }
   return { head: JSON.parse(first) as PartHead, lines: { rows, runs, held } };
 }
@@ -149,9 +149,18 @@ function toRow(line: RowLine): UsageRow {
   return { ...line, createdAt: new Date(line.createdAt) };
 }
 
+function toRun({ usage = null, ...line }: RunLine): UnstoredRun {
+  return { ...line, usage, startedAt: new Date(line.startedAt), endedAt: new Date(line.endedAt) };
+}
+
 type RowLine = Omit<UsageRow, 'createdAt'> & { readonly createdAt: number };
 type HeldLine = { readonly runId: string; readonly fence: number; readonly held: readonly RowLine[] };
-type RunLine = Omit<UnstoredRun, 'startedAt' | 'endedAt'> & { readonly startedAt: number; readonly endedAt: number };
+/** Journals of older versions have times in milliseconds, and the usage as a member of its own. */
+type RunLine = Omit<UnstoredRun, 'startedAt' | 'endedAt' | 'usage'> & {
+  readonly startedAt: string | number;
+  readonly endedAt: string | number;
+  readonly usage?: UnstoredRun['usage'];
+};
 
 function isAbandoned(path: string, { host, pid }: PartHead): boolean {
   // In a container every start may have the same process number: a part with our number and another owner is of an earlier process.

@@ -16,7 +16,7 @@ import { addMessageCounts } from '../../agents/counters.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Database } from '../../ground/database.ts';
 import { addUsage, type UsageRow } from '../../ground/ledger/ledger.ts';
-import type { UnstoredRun } from '../../ground/ledger/unstored.ts';
+import type { UnstoredLine } from '../../ground/ledger/unstored.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { pageOfSubjects, type SubjectPlace } from './subjects.ts';
 import { loadTotal, ofEveryCall, sumsByAgent, sumsBySubject, toSums } from './sums.ts';
@@ -43,7 +43,7 @@ export class UsageStore {
    *
    * @param runs  that are not stored and have ended: they get their rows in the same statement.
    */
-  async add(rows: readonly UsageRow[], owner: string, runs: readonly UnstoredRun[] = []): Promise<void> {
+  async add(rows: readonly UsageRow[], owner: string, runs: readonly UnstoredLine[] = []): Promise<void> {
     await this.#db.runForAll(async () => {
       await addUsage(this.#db, rows, owner, runs);
       await addMessageCounts(this.#db);
