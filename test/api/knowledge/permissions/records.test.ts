@@ -24,6 +24,7 @@ let runOfBob: string;
 let sharedByBob: string;
 let experiment: string;
 let dataset: string;
+let taskOfBob: string;
 
 const push = (acl: readonly string[]) => ann.put(`/api/v1/data-sources/${source}/items`, { items: [{ uniqueId: 'plan', acl }] });
 async function graph(who: Person, document: string, variables: Readonly<Record<string, unknown>> = {}) {
@@ -51,6 +52,15 @@ async function exported(who: Person, mutation: string) {
   });
   return [...(await unzip(Buffer.from(await (await fetch(url)).arrayBuffer()))).values()];
 }
+/** A call of an A2A client. */
+const rpc = async (method: string, params: object) => {
+  const body = { jsonrpc: '2.0', id: 1, method, params };
+  const reply = await bob.fetch('POST', `/a2a/${agentId}`, body, { 'a2a-version': '1.0' });
+  const { result, error } = JSON.parse(await reply.text());
+  expect(error).toBeUndefined();
+  return result;
+};
+const said = { role: 'ROLE_USER', parts: [{ text: 'Where does it nest?' }] };
 const citations = 'citations { name snippet url headingPath }';
 const question = { role: 'user', content: 'Where does it nest?' };
 
@@ -71,6 +81,31 @@ const records: Readonly<Record<string, () => Promise<unknown>>> = {
       const run = { threadId: 'thread', runId: 'run', messages: [{ id: 'm1', ...question }] };
       await (await bob.fetch('POST', `/api/v1/ag-ui/${agentId}`, run, {})).text();
     }),
+  'agent asked over A2A': () =>
+    sentBy(async () => {
+      upstream.next({ text: 'Nothing.' });
+      await rpc('SendMessage', { message: { messageId: crypto.randomUUID(), ...said } });
+    }),
+  'task of an A2A client': async () => [
+    await rpc('GetTask', { id: taskOfBob }),
+    await rpc('ListTasks', { includeArtifacts: true }),
+  ],
+  'live changes of a chat': async () => {
+    const document = `subscription ($id: ID!) { messagesChanged(chatId: $id) { node { content ${citations} } } }`;
+    const next = (async () => {
+      for await (const { data } of bob.subscribe(document, { id: chatOfBob })) return data;
+      return undefined;
+    })();
+    const { id: answer } = (await bob.get(`/api/v1/chats/${chatOfBob}`)).body.messages[1];
+    // Until the subscription listens, changes are not told.
+    for (const rating of ['UP', 'DOWN', 'UP', 'DOWN', 'UP', 'DOWN']) {
+      expect((await bob.put(`/api/v1/chats/${chatOfBob}/messages/${answer}/feedback`, { rating })).status).toBeLessThan(300);
+      const change = await Promise.race([next, new Promise<undefined>((resolve) => setTimeout(resolve, 1_000))]);
+      if (change !== undefined) return change;
+    }
+    return next;
+  },
+  'document that was saved': async () => (await bob.post('/api/v1/documents/what_is_cited', { id: chatOfBob })).body,
   'next turn of an old chat': () =>
     sentBy(ask(`/api/v1/chats/${chatOfBob}/messages`, { prompt: 'And where does it nest in June?' })),
   'page of a run': () =>
@@ -173,6 +208,11 @@ beforeAll(async () => {
   runOfBob = runs.nodes.find(({ chatId }: { chatId: string }) => chatId === chatOfBob).id;
   const sharing = 'mutation ($chatId: ID!) { shareChat(chatId: $chatId, input: { audience: ORGANIZATION }) { url } }';
   sharedByBob = (await graph(bob, sharing, { chatId: chatOfBob })).shareChat.url.split('#')[1];
+  upstream.next({ text: 'It says so [1].' });
+  taskOfBob = (await rpc('SendMessage', { message: { messageId: 'first', ...said } })).task.id;
+  const document = `query WhatIsCited($id: ID!) { chat(id: $id) { messages { nodes { ${citations} } } } }`;
+  const saved = { name: 'what_is_cited', description: 'What a chat cites.', document };
+  expect((await admin.put('/api/v1/documents', saved)).status).toBeLessThan(300);
   await runExperiment();
   // What a connector would have written while it reads.
   const currentItem = `plan of the ${secret}`;

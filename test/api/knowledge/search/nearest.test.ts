@@ -137,6 +137,42 @@ describe.runIf(embeddings !== undefined).each(kinds)('the index of vectors, by $
     expect(found.filter(({ id }) => !allowed.has(id))).toEqual([]);
   });
 
+  describe('of MIRRORED sources', () => {
+    const sql = (text: string, values: readonly unknown[]) => db.pool.query(text, [...values]);
+    let rule: number;
+    const gate = () => ({ mirroredIds: [plain, marked], ruleIds: [rule], recheckedIds: [] });
+
+    beforeAll(async () => {
+      await sql(`UPDATE data_sources SET access = 'MIRRORED' WHERE id = ANY($1::text[])`, [[plain, marked]]);
+      const added = `INSERT INTO access_rules ("dataSourceId", "setIds", "contentHash") VALUES ($1, '{1}', $2) RETURNING id`;
+      rule = (await sql(added, [marked, `${kind}`])).rows[0].id;
+      await sql('UPDATE knowledge_items SET "accessRuleId" = $2 WHERE "dataSourceId" = $1', [marked, rule]);
+      return async () => {
+        await sql('UPDATE knowledge_items SET "accessRuleId" = NULL WHERE "dataSourceId" = $1', [marked]);
+        await sql(`UPDATE data_sources SET access = 'LENT' WHERE id = ANY($1::text[])`, [[plain, marked]]);
+      };
+    });
+
+    it('finds what the person opens and nothing else, whatever is nearer', async () => {
+      for (const limit of [3, everything]) {
+        const found = await byIndex({ gate: gate() }, limit);
+        expect(found.length).toBeGreaterThanOrEqual(3);
+        const { rows } = await sql('SELECT DISTINCT data_source_id FROM chunk_embeddings WHERE chunk_id = ANY($1::bigint[])', [
+          found.map(({ id }) => id),
+        ]);
+        expect(rows).toEqual([{ data_source_id: marked }]);
+        expect(found.length).toBe((await exactly({ gate: gate() }, limit)).length);
+      }
+    });
+
+    it('finds nothing for a person who opens nothing, or of whom it is not known', async () => {
+      for (const limits of [{ gate: { ...gate(), ruleIds: [] } }, {}]) {
+        expect(await byIndex(limits)).toEqual([]);
+        expect(await exactly(limits)).toEqual([]);
+      }
+    });
+  });
+
   it('finds no passage of a generation that was replaced', async () => {
     const best = (await byIndex({}, 1))[0];
     const replace = (by: number) =>
