@@ -6,7 +6,7 @@ import { TestClient } from '../../test/support/client.ts';
 import { type ParleyProcess, startProcess } from '../../test/support/processes/process.ts';
 import { startUpstream } from '../../test/support/upstream.ts';
 import { actsOf, prepareWorld } from './acts.ts';
-import { type Ask, printTable, type Sample, toHours } from './table.ts';
+import { type Ask, printTable, type Sample, toRows } from './table.ts';
 
 /** See README.md. */
 const { values } = parseArgs({
@@ -41,7 +41,7 @@ const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 
 if (ranMs < minutes * minuteMs) await run();
-const { text, hasGrown, hasFailed } = printTable(toHours(samples));
+const { text, hasGrown, hasFailed } = printTable(toRows(samples));
 writeFileSync(join(folder, 'table.md'), text);
 console.log(text);
 process.exit(hasGrown || hasFailed ? 1 : 0);

@@ -21,15 +21,18 @@ export interface Sample {
   readonly startMs?: number | undefined;
 }
 
-const hourMs = 3_600_000;
+/** A run that is shorter than two hours is told by ten minutes. */
+const rowLengths = [3_600_000, 600_000] as const;
 const growthMax = 1.2;
 const figures = ['residentMb', 'descriptors', 'sockets', 'waitingJobs', 'logMb'] as const;
 const titles = ['memory, MB', 'descriptors', 'sockets', 'waiting jobs', 'log, MB'];
 
-/** The samples of each hour. */
-export function toHours(samples: readonly Sample[]): readonly (readonly Sample[])[] {
-  const byHour = Map.groupBy(samples, ({ ranMs }) => Math.floor(ranMs / hourMs));
-  return [...byHour].toSorted(([one], [other]) => one - other).map(([, hour]) => hour);
+/** The samples of each hour, or of each ten minutes of a short run. */
+export function toRows(samples: readonly Sample[]): readonly (readonly Sample[])[] {
+  const [hourMs, shortMs] = rowLengths;
+  const rowMs = (samples.at(-1)?.ranMs ?? 0) < 2 * hourMs ? shortMs : hourMs;
+  const byRow = Map.groupBy(samples, ({ ranMs }) => Math.floor(ranMs / rowMs));
+  return [...byRow].toSorted(([one], [other]) => one - other).map(([, row]) => row);
 }
 
 export function printTable(hours: readonly (readonly Sample[])[]): {
@@ -39,7 +42,7 @@ export function printTable(hours: readonly (readonly Sample[])[]): {
 } {
   const names = [...new Set(hours.flat().flatMap(({ asks }) => asks.map(({ name }) => name)))].toSorted();
   const head = [
-    'hour',
+    'row',
     ...titles,
     ...names.map((name) => `${name}: p50, p99 ms`),
     'asked',
@@ -61,10 +64,15 @@ export function printTable(hours: readonly (readonly Sample[])[]): {
   const grown = figures.filter((figure) => hasGrown(hours, figure));
   const toRow = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const table = [toRow(head), toRow(head.map(() => '---')), ...rows.map(toRow)].join('\n');
+  const failures = Map.groupBy(
+    hours.flat().flatMap(({ asks }) => asks.filter(({ outcome }) => outcome === 'failed')),
+    ({ name }) => name,
+  );
+  const failed = [...failures].map(([name, asks]) => `${name}: ${asks.length}`).join(', ');
   const hasFailed = hours.flat().some(({ asks }) => asks.some(({ outcome }) => outcome === 'failed'));
-  const verdict = grown.length === 0 ? 'Nothing grew.' : `Grew by more than a fifth since the second hour: ${grown.join(', ')}.`;
+  const verdict = grown.length === 0 ? 'Nothing grew.' : `Grew by more than a fifth since the second row: ${grown.join(', ')}.`;
   return {
-    text: `${table}\n\n${hours.length < 3 ? 'Too short to say what grows.' : verdict}\n`,
+    text: `${table}\n\n${failed === '' ? 'Nothing failed beside kills.' : `Failed: ${failed}.`} ${hours.length < 3 ? 'Too short to say what grows.' : verdict}\n`,
     hasGrown: grown.length > 0,
     hasFailed,
   };
