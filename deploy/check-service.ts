@@ -1,5 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** A service that listens, and its first key. */
 export interface Listening {
@@ -32,6 +34,62 @@ export async function checkService(
   } finally {
     child.kill('SIGKILL');
   }
+}
+
+export interface StartFigures {
+  /** From the command to the first 200 of /readyz. */
+  readonly readyMs: number;
+  /** Of all its processes when nobody has asked it for a while; pages that they share count once. Undefined where the system does not say. */
+  readonly idleMb: number | undefined;
+}
+
+/** Starts a service, waits until it is ready and then quiet, and ends it. @throws Error when it does not get ready, or does not end well. */
+export async function measureStart(
+  command: string,
+  words: readonly string[],
+  cwd: string,
+  dataDir: string,
+  quietMs: number,
+): Promise<StartFigures> {
+  const env = { PATH: process.env.PATH ?? '', NODE_ENV: 'production', PORT: '0', DATA_DIR: dataDir, LOG_FORMAT: 'json' };
+  const beganMs = performance.now();
+  const child = spawn(command, words, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const url = await printedUrl(child);
+    while ((await fetch(`${url}/readyz`)).status !== 200) await wait(20);
+    const readyMs = performance.now() - beganMs;
+    await wait(quietMs);
+    const idleMb = measureMemory(child.pid ?? 0);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    if ((await ended) !== 0) throw new Error('it does not end well');
+    return { readyMs, idleMb };
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Promise<string> {
+  let output = '';
+  return new Promise((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk);
+      const url = /listens on (http:\S+)/.exec(output)?.[1]?.replace(/\/$/, '');
+      if (url !== undefined) resolve(url);
+    });
+    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${output}`)));
+  });
+}
+
+/** In MiB, of a process and those below it. */
+function measureMemory(pid: number): number | undefined {
+  const path = `/proc/${pid}/smaps_rollup`;
+  if (!existsSync(path)) return undefined;
+  const ownMb = Number(/^Pss:\s+(\d+)/m.exec(readFileSync(path, 'utf8'))?.[1] ?? 0) / 1_024;
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+  );
+  return children.reduce((sum, child) => sum + (measureMemory(Number(child)) ?? 0), ownMb);
 }
 
 function listens(child: ChildProcessByStdio<null, Readable, null>): Promise<Listening> {

@@ -120,6 +120,23 @@ export const sections: readonly Section[] = [
     },
   },
   {
+    name: 'package',
+    title: 'The package',
+    about:
+      'What `npm run pack` makes, installed in an empty folder without a registry (`npm run pack:check -- --figures`): its size, starts until `/readyz` is 200, and the memory of all its processes when nobody asks, with the embedded database. Other work on the machine makes starts longer.',
+    columns: ['what', 'measured', 'target'],
+    async measure() {
+      const output = await outputOf(process.execPath, ['deploy/check-package.ts', '--figures']);
+      const [, size, sizeMax] = /(\d+) MB installed \(at most (\d+)\)/.exec(output) ?? [];
+      if (size === undefined) throw new Error('build has no package: npm run pack');
+      const figures = [...output.matchAll(/^(.+): (\S+ \w+) .*\(target (\S+ \w+)\)/gm)];
+      return [
+        ['installed, without Node', `${size} MB`, `${sizeMax} MB`],
+        ...figures.map(([, what = '', measured = '', target = '']) => [what, measured, target]),
+      ];
+    },
+  },
+  {
     name: 'suites',
     title: 'Conformance and stock clients',
     about: 'Tests that passed, of those that were tried.',
