@@ -3,7 +3,7 @@ import type { Finding } from '../../src/start/checks/finding.ts';
 import type { Typed } from './arguments.ts';
 import { misused } from './failure.ts';
 
-export const doctorHelp = `npm run parley -- doctor
+export const doctorHelp = `parley doctor
 
 Checks the settings of this environment (and of .env), the folders and their disks, the database, the store of files, the port, the model
 providers, and whether names of URLs can be looked up. Says of each what it found, and what to do. Changes nothing, and runs beside a service.

@@ -14,6 +14,7 @@ import { createLogger } from '../../src/http/log/logging.ts';
 import { Metrics } from '../../src/http/log/metrics.ts';
 import { SseStreams } from '../../src/http/reply/sse.ts';
 import { readSecret } from '../../src/lib/files/secret-files.ts';
+import { startCommand } from '../../src/lib/product.ts';
 import { compileRoutes } from '../../src/rest/compile.ts';
 import { createRestHandlers } from '../../src/rest/router.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
@@ -77,7 +78,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
 }
 
 export function nothingHere(): Failure {
-  return new Failure('There is nothing here yet. Start Parley once: npm start', exitCodes.failed);
+  return new Failure(`There is nothing here yet. Start Parley once: ${startCommand}`, exitCodes.failed);
 }
 
 function openDeps(env: NodeJS.ProcessEnv): Promise<Deps> {

@@ -1,3 +1,4 @@
+import { startCommand } from '../../src/lib/product.ts';
 import { readTyped, type Typed } from './arguments.ts';
 import type { WrittenCommand } from './commands/command.ts';
 import { completionHelp, completionScript } from './commands/completion.ts';
@@ -110,7 +111,7 @@ async function runWritten(
   const [least, most] = command.words;
   const isLocal = switches.has('local');
   if (isLocal && command.worksOnData !== true)
-    throw failed(`${name} needs a running service: start it with npm start, and leave --local away.`);
+    throw failed(`${name} needs a running service: start it with ${startCommand}, and leave --local away.`);
   if (words.length < least) throw misused(`${name} needs ${takes}. Type ${name} --help to see an example.`);
   if (words.length > most)
     throw misused(`${name} does not take "${words.slice(most).join(' ')}". Options are written as --name value.`);

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isObject } from '../../src/lib/json/json.ts';
+import { startCommand } from '../../src/lib/product.ts';
 import { failed, misused } from './failure.ts';
 
 /** Where a command is sent, and with which key. */
@@ -94,7 +95,7 @@ export class Service {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       const reason = cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause);
       throw failed(
-        `Nothing answers at ${this.url} (${reason}). Is the service running? Start it with npm start, or name another address with --url or PARLEY_URL.`,
+        `Nothing answers at ${this.url} (${reason}). Is the service running? Start it with ${startCommand}, or name another address with --url or PARLEY_URL.`,
       );
     });
     if (response.ok) return response;

@@ -38,6 +38,11 @@ Examples:
   parley upgrade --check
   parley upgrade --check --json | jq .obstacles`;
 
+/** So many migrations are shown with all that they change. */
+const shownWholeMax = 10;
+/** Smaller tables are changed at once. */
+const notableBytes = 1_048_576;
+
 /** Beside `exitCodes`: the next start changes the database. */
 const pendingExitCode = 3;
 
@@ -193,7 +198,7 @@ function shown(report: UpgradeReport): string {
     ],
     migrations.length === 0
       ? ['The database has the schema of this version: the next start changes nothing.']
-      : [`The next start applies ${migrations.length} migration(s):`, ...migrations.flatMap(linesOf)],
+      : [`The next start applies ${migrations.length} migration(s):`, ...linesOfMigrations(migrations)],
     database.isInUse && migrations.length > 0
       ? ['A service runs on this folder: sizes of tables are left out. Stop it, and repeat this, to see them.']
       : [],
@@ -210,6 +215,18 @@ function shown(report: UpgradeReport): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n');
+}
+
+/** All of a few; of many, those that take time or take something away. */
+function linesOfMigrations(migrations: UpgradeReport['migrations']): readonly string[] {
+  if (migrations.length <= shownWholeMax) return migrations.flatMap(linesOf);
+  const isNotable = ({ tables, removes }: UpgradeReport['migrations'][number]) =>
+    removes.length > 0 || tables.some(({ sizeBytes }) => sizeBytes >= notableBytes);
+  const others = migrations.filter((migration) => !isNotable(migration));
+  return [
+    ...migrations.filter(isNotable).flatMap(linesOf),
+    `  ${others.length} ${others.length === migrations.length ? '' : 'others '}that make or change tables below ${size(notableBytes)}: ${others[0]?.name} to ${others.at(-1)?.name} (--json names all)`,
+  ];
 }
 
 function linesOf({ name, tables, stopsWriters, removes }: UpgradeReport['migrations'][number]): readonly string[] {

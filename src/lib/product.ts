@@ -1,7 +1,25 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /** The version of this service. */
 export const productVersion: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+
+/** How a person types a command of Parley, as it was installed: from a clone, by npx, or by npm. */
+export const commandLine: string = commandOf(
+  fileURLToPath(import.meta.url),
+  existsSync(new URL('../../parley.js', import.meta.url)),
+  process.cwd(),
+);
+/** How a person starts the service. */
+export const startCommand: string = commandLine.startsWith('npm run') ? 'npm start' : `${commandLine} start`;
+
+/** @param path  of a file of Parley. @param isPackage  made by deploy/pack.ts. @param folder  where the command was typed. */
+export function commandOf(path: string, isPackage: boolean, folder: string): string {
+  if (!isPackage) return 'npm run -s parley --';
+  // The cache of npx: by the name alone it would look for a package of that name at the registry.
+  if (/[\\/]_npx[\\/]/.test(path)) return `npx ./parley-${productVersion}.tgz`;
+  return path.startsWith(folder) ? 'npx parley' : 'parley';
+}
 
 /** The `user-agent` of every call to a service of others: several of them, such as GitHub, refuse calls without one. */
 export const userAgent = `Parley/${productVersion}`;

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { FirstKey } from '../domain/people/first-start.ts';
+import { commandLine } from '../lib/product.ts';
 import { countProcesses } from '../lib/settings/process-count.ts';
 import type { Settings } from '../settings.ts';
 import { demoAgentName } from './demo.ts';
@@ -44,14 +45,14 @@ function keyLines(firstKey: FirstKey | undefined): string[] {
 
 function signInLines(publicUrl: string, firstKey: FirstKey | undefined): string[] {
   if (firstKey === undefined) return [];
-  if (firstKey.signInPath === undefined) return ['To sign in with a browser: npm run -s parley -- sign-in-link'];
+  if (firstKey.signInPath === undefined) return [`To sign in with a browser: ${commandLine} sign-in-link`];
   const address = publicUrl + firstKey.signInPath;
   return ['', 'Sign in with a browser by this link, which works once and for an hour:', '', `  ${address}`];
 }
 
 function nextSteps(url: string, firstKey: FirstKey | undefined, { DEMO }: Settings): string[] {
-  const places = `GraphiQL at ${url}/graphql, the REST reference at ${url}/docs, and the quick tour in README.md.`;
-  if (firstKey === undefined) return [`The command line: npm run parley -- help. ${places}`];
+  const places = `GraphiQL at ${url}/graphql, the REST reference at ${url}/docs, and the manual at ${url}/manual.`;
+  if (firstKey === undefined) return [`The command line: ${commandLine} help. ${places}`];
   if (DEMO === 'on') return [places];
   return ['Try next, from a second terminal in this folder:', '', `  ${askCommand(url, firstKey, undefined)}`, '', places];
 }
@@ -61,5 +62,5 @@ function askCommand(url: string, { secret, isMade }: FirstKey, agent: string | u
   const key = isMade ? secret : '"$PARLEY_ADMIN_KEY"';
   const question =
     agent === undefined ? '"What can you do?" --model parley/offline' : `"How does the backup work?" --agent "${agent}"`;
-  return `npm run -s parley -- ask ${question} --url ${url} --key ${key}`;
+  return `${commandLine} ask ${question} --url ${url} --key ${key}`;
 }

@@ -1,3 +1,4 @@
+import { commandLine } from '../../lib/product.ts';
 import type { Settings } from '../../settings.ts';
 import { openPool } from '../../storage/ground/opening/pool.ts';
 import { type Finding, good, warning, wrong } from './finding.ts';
@@ -57,7 +58,7 @@ export async function findPermissionProblems(
 function toFindings(row: SourceRow): readonly Finding[] {
   const { id, name, isClosed, wasRead, readingCount, errorMessage, missingRights, unknownCount } = row;
   const source = `The permissions of the source "${name}" (${id})`;
-  const advice = `npx parley sources permissions ${id} says more.`;
+  const advice = `${commandLine} sources permissions ${id} says more.`;
   const findings: Finding[] = [];
   const progress = readingCount === null ? '' : ` A reading goes on: ${readingCount} documents so far.`;
   if (isClosed) {

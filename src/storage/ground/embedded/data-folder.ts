@@ -11,6 +11,8 @@ interface FolderNote {
   readonly databaseId: string | null;
   /** The newest migration of the program that last opened the database. Absent in folders of older programs. */
   readonly migration?: string;
+  /** The newest migration of the program that copied the database and has not applied all of its migrations yet. */
+  readonly upgradingTo?: string;
   readonly moved?: MoveMark;
 }
 
@@ -105,13 +107,23 @@ export function notedMigration(dataDir: string): string | undefined {
 
 /** Call it when all migrations are applied. */
 export function noteMigration(dataDir: string, migration: string): void {
-  const note = readNote(dataDir) ?? { format: 1, databaseId: null };
-  if (note.migration !== migration) writeNote(dataDir, { ...note, migration });
+  const { upgradingTo, ...note } = readNote(dataDir) ?? { format: 1, databaseId: null };
+  if (note.migration !== migration || upgradingTo !== undefined) writeNote(dataDir, { ...note, migration });
+}
+
+/** Call it when the copy from before an upgrade is there, and before the first migration. */
+export function noteUpgrade(dataDir: string, upgradingTo: string): void {
+  writeNote(dataDir, { ...(readNote(dataDir) ?? { format: 1, databaseId: null }), upgradingTo });
+}
+
+/** Whether an upgrade has begun and not ended: the database may have a part of its migrations. */
+export function isUpgrading(dataDir: string): boolean {
+  return readNote(dataDir)?.upgradingTo !== undefined;
 }
 
 /** Another database stands in the folder than the one that was noted: the next start looks for itself. */
 export function forgetMigration(dataDir: string): void {
-  const { migration: _former, ...note } = readNote(dataDir) ?? { format: 1, databaseId: null };
+  const { migration: _former, upgradingTo: _begun, ...note } = readNote(dataDir) ?? { format: 1, databaseId: null };
   writeNote(dataDir, note);
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { newestMigration } from '../migrations/migrations-folder.ts';
 import { measureFreeBytes } from '../opening/folders.ts';
 import { StartRefusal } from '../opening/start-refusal.ts';
-import { forgetMigration, notedMigration } from './data-folder.ts';
+import { forgetMigration, isUpgrading, notedMigration, noteUpgrade } from './data-folder.ts';
 import { lockFolder } from './lock.ts';
 import { flushTree } from './new-database.ts';
 
@@ -31,6 +31,8 @@ export function neededCopy(dataDir: string): { readonly sizeBytes: number } | un
   const newest = newestMigration();
   // A database of a newer program is refused when it is opened.
   if (migration !== undefined && Number.parseInt(migration, 10) >= Number.parseInt(newest, 10)) return undefined;
+  // A start that was killed among its migrations has made the copy: another one would be of a database that no version knows.
+  if (isUpgrading(dataDir) && existsSync(upgradeCopyPath(dataDir))) return undefined;
   return { sizeBytes: measureDatabase(dataDir) };
 }
 
@@ -55,6 +57,7 @@ export async function copyBeforeUpgrade(dataDir: string, freeMinBytes: number): 
   await flushTree(temporaryPath);
   rmSync(path, { recursive: true, force: true });
   renameSync(temporaryPath, path);
+  noteUpgrade(dataDir, newestMigration());
   return { kind: 'kept', path, sizeBytes };
 }
 

@@ -107,7 +107,7 @@ if (testServerUrl === undefined)
     };
     const path = () => join(folder, 'parley.json');
     const beOlder = () => {
-      const { migration: _newest, ...note } = JSON.parse(readFileSync(path(), 'utf8'));
+      const { migration: _newest, upgradingTo: _begun, ...note } = JSON.parse(readFileSync(path(), 'utf8'));
       writeFileSync(path(), JSON.stringify({ ...note, migration: '60_run_history' }));
     };
     const insert = (id: string) => `INSERT INTO tenants (id, "updatedAt", name) VALUES ('${id}', now(), 'T')`;
@@ -126,6 +126,18 @@ if (testServerUrl === undefined)
       renameSync(join(folder, 'database'), join(folder, 'away'));
       renameSync(copy, join(folder, 'database'));
       expect((await start(ids)).rows).toEqual([{ id: 'before' }]);
+    });
+
+    it('stays the one from before when the upgrade is killed among its migrations and goes on', async () => {
+      beOlder();
+      const made = await copyBeforeUpgrade(folder, 0);
+      expect(made).toMatchObject({ kind: 'kept' });
+      // As the killed start left it: some of its work is in the database, and the folder does not have its note.
+      writeFileSync(join(folder, 'database', 'begun'), 'x');
+      expect(await copyBeforeUpgrade(folder, 0)).toBeUndefined();
+      expect((await start(ids)).made).toBeUndefined();
+      expect([existsSync(join(copy, 'begun')), JSON.parse(readFileSync(path(), 'utf8')).upgradingTo]).toEqual([false, undefined]);
+      rmSync(join(folder, 'database', 'begun'));
     });
 
     it('is put back by --undo, while no service runs, and the next upgrade makes one again', async () => {
@@ -159,6 +171,7 @@ if (testServerUrl === undefined)
     it('is left out where the disk has no room, and the former one makes room', async () => {
       beOlder();
       expect(await copyBeforeUpgrade(folder, 0)).toMatchObject({ kind: 'kept' });
+      beOlder();
       expect(await copyBeforeUpgrade(folder, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'no room' });
       expect([existsSync(copy), existsSync(`${copy}.unfinished`)]).toEqual([false, false]);
     });
