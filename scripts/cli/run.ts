@@ -46,6 +46,10 @@ async function perform(typed: Typed, env: NodeJS.ProcessEnv, screen: Screen, sig
   };
   const isHelp = typed.switches.has('help');
   const [noun, verb] = typed.words;
+  if (noun === undefined && typed.options.size > 0)
+    throw misused(
+      `--${[...typed.options.keys()].join(', --')} stands without a command. What the service is told are variables of the environment: ${startCommand} takes no options. Type ${program} help.`,
+    );
   if (noun === undefined || (noun === 'help' && verb === undefined)) return say(help(program));
   if (noun === 'help')
     return perform({ ...typed, words: typed.words.slice(1), switches: new Set(['help']) }, env, screen, signal);

@@ -1,3 +1,4 @@
+import { isPackage } from '../../../src/lib/product.ts';
 import { misused } from '../failure.ts';
 import { suggestion } from '../nearest.ts';
 import { agentCommands } from './agents.ts';
@@ -25,7 +26,16 @@ export const writtenCommands: readonly WrittenCommand[] = [
 ];
 
 /** Those that work without a service. */
-export const ownNouns = ['help', 'completion', 'doctor', 'move', 'search-index', 'secrets', 'upgrade'];
+export const ownNouns = [
+  ...(isPackage ? ['start'] : []),
+  'help',
+  'completion',
+  'doctor',
+  'move',
+  'search-index',
+  'secrets',
+  'upgrade',
+];
 
 /** What a noun can do, in the order of help; '' stands for the noun alone. */
 export const verbs: ReadonlyMap<string, readonly string[]> = new Map(

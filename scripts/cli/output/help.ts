@@ -1,4 +1,5 @@
 import { isObject } from '../../../src/lib/json/json.ts';
+import { isPackage } from '../../../src/lib/product.ts';
 import type { WrittenCommand } from '../commands/command.ts';
 import { verbs, writtenCommands } from '../commands/written.ts';
 import { type Command, exampleOf, typeName } from '../commands.ts';
@@ -33,7 +34,7 @@ Operations of the REST interface, with its members as options:
 
 ${administrative.join('\n')}
 
-  ${'doctor'.padEnd(width)}  Checks settings, database, disk and providers, and says what to do.
+${isPackage ? `  ${'start'.padEnd(width)}  Starts the service, with its data in this folder. Settings are variables of the environment.\n` : ''}  ${'doctor'.padEnd(width)}  Checks settings, database, disk and providers, and says what to do.
   ${'move --to <url>'.padEnd(width)}  Copies an embedded database to a PostgreSQL server, and its files to a bucket.
   ${'upgrade --check'.padEnd(width)}  Says what the next start will do to the database; --undo goes back.
   ${'secrets rotate'.padEnd(width)}  Puts all stored secrets under the first key of PARLEY_MASTER_KEY.
