@@ -32,7 +32,7 @@ const heartbeatSeconds = 10;
  * queues wake a worker at once, so the one process of an embedded database looks seldom.
  */
 const lookForJobsMs = { onlyProcess: 5_000, oneOfSeveral: 2_000 };
-/** How soon a worker that nothing wakes looks for itself. There are some thirty workers: together they would ask fifteen times as often. */
+/** How soon a worker that nothing wakes looks for itself. There may be some forty workers: together they would ask fifteen times as often. */
 const workerLooksSeconds = 60;
 /** Of jobs that go on until they succeed, and of jobs that wait: as good as no limit. */
 const retriesMax = 1_000_000;
@@ -47,6 +47,10 @@ const waitingCountsMs = 5_000;
 /** Queues in which a job is due, by the index that fetching a job uses, too. */
 const dueQueuesSql = `select queue.name from unnest($1::text[]) as queue (name)
   where exists (select from ${schema}.job where job.name = queue.name and job.state < 'active' and not job.blocked and job.start_after <= now())`;
+
+/** Queues in which a job counts as running. */
+const activeQueuesSql = `select queue.name from unnest($1::text[]) as queue (name)
+  where exists (select from ${schema}.job where job.name = queue.name and job.state = 'active')`;
 
 /** Durable background work: pg-boss on the same database, in a schema of its own, so a row and its job can commit together. */
 export class Jobs {
@@ -68,6 +72,9 @@ export class Jobs {
   readonly #running = new Set<Job<JobData>>();
   readonly #rows = new JobRows();
   readonly #repeatedTasks: RepeatedTasks;
+  /** Queues whose workers were started: those that had a job. */
+  readonly #startedQueues = new Map<JobName, Promise<void>>();
+  #isWorking = false;
   #isStopping = false;
 
   constructor(options: JobsOptions) {
@@ -161,7 +168,7 @@ export class Jobs {
     await this.#prepareQueues();
     if (!this.#options.isWorker) return;
     if (this.#isOnlyProcess) await this.#requeueInterrupted();
-    for (const worker of this.#workers) await this.#startWorkers(worker);
+    this.#isWorking = true;
     const lookMs = this.#isOnlyProcess ? lookForJobsMs.onlyProcess : lookForJobsMs.oneOfSeveral;
     this.every('jobs.look', lookMs, () => this.#lookForJobs());
     this.#repeatedTasks.start();
@@ -171,6 +178,7 @@ export class Jobs {
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     const jobsMs = Math.max(graceMs, jobsEndMsMin);
+    await Promise.all(this.#startedQueues.values());
     const workersEnd = this.#workers.map(({ name }) => this.#boss.offWork(name));
     const tasksEnd = this.#repeatedTasks.stop();
     await Promise.race([Promise.allSettled([...workersEnd, tasksEnd]), wait(jobsMs, undefined, { ref: false })]);
@@ -206,7 +214,7 @@ export class Jobs {
   /** Queues jobs again that a crash cut off: no other process can hold them. Where that fails, they are tried again when their heartbeat runs out. */
   async #requeueInterrupted(): Promise<void> {
     const { db, logger } = this.#options;
-    for (const { name } of this.#workers) {
+    for (const name of await this.#findQueues(activeQueuesSql)) {
       for (const { id, state } of await this.#boss.findJobs(name)) {
         if (state !== 'active') continue;
         const requeueWork = db.transaction(async ({ prisma }) => {
@@ -220,8 +228,17 @@ export class Jobs {
     }
   }
 
+  /** The workers of a queue look for jobs at once. Most queues are empty at a start, and each look of each worker would be a statement. */
+  #startWorkers(worker: QueueWorker): void {
+    const starting = this.#work(worker).catch((error: unknown) => {
+      this.#startedQueues.delete(worker.name);
+      this.#options.logger.error({ err: error, job: worker.name }, 'the workers of a queue did not start');
+    });
+    this.#startedQueues.set(worker.name, starting);
+  }
+
   /** One tenant works with `concurrency` places; one more is for the first job of another. */
-  async #startWorkers(worker: QueueWorker): Promise<void> {
+  async #work(worker: QueueWorker): Promise<void> {
     const { name, options } = worker;
     await this.#boss.work<JobData>(
       name,
@@ -241,9 +258,13 @@ export class Jobs {
   }
 
   async #lookForJobs(): Promise<void> {
+    for (const name of await this.#findQueues(dueQueuesSql)) this.#wake(name);
+  }
+
+  async #findQueues(sql: string): Promise<readonly JobName[]> {
     const names = this.#workers.map(({ name }) => name);
-    const { rows } = await this.#options.db.pool.query<{ name: JobName }>(dueQueuesSql, [names]);
-    for (const { name } of rows) this.#wake(name);
+    const { rows } = await this.#options.db.pool.query<{ name: JobName }>(sql, [names]);
+    return rows.map(({ name }) => name);
   }
 
   async #run(worker: QueueWorker, job: Job<JobData>): Promise<void> {
@@ -271,7 +292,12 @@ export class Jobs {
    * @param wakesIdle  false where only a job of another tenant could begin, whose own queueing wakes an idle worker.
    */
   #wake(name: JobName, wakesIdle = true): void {
-    if (this.#isStopping) return;
+    if (!this.#isWorking || this.#isStopping) return;
+    const queueWorker = this.#workers.find((candidate) => candidate.name === name);
+    if (queueWorker !== undefined && !this.#startedQueues.has(name)) {
+      this.#startWorkers(queueWorker);
+      return;
+    }
     const workers = this.#boss.getWipData().filter((worker) => worker.name === name);
     const idle = wakesIdle ? workers.find(({ count }) => count === 0) : undefined;
     for (const worker of workers) if (worker === idle || worker.count > 0) this.#boss.notifyWorker(worker.id);

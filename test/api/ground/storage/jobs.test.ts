@@ -32,6 +32,24 @@ describe('jobs', () => {
     await eventually(() => expect(seen).toEqual(['a']));
   });
 
+  it('are looked for in queues only where there are some', async () => {
+    const statements: string[] = [];
+    const { pool } = db;
+    const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
+    pool.query = ((...args: unknown[]) => {
+      statements.push(String(args[0]));
+      return query(...args);
+    }) as never;
+    const fetchesOf = (name: string) => statements.filter((text) => text.includes('WITH next') && text.includes(`'${name}'`)).length;
+    jobs.work('knowledge.index-item', worker, async ({ itemId }) => void seen.push(itemId));
+    jobs.work('knowledge.delete-item', worker, async () => undefined);
+    await jobs.start();
+    await jobs.enqueue('knowledge.index-item', { itemId: 'a' }, { owner: someOwner });
+    await eventually(() => expect(seen).toEqual(['a']));
+    expect(fetchesOf('knowledge.index-item')).toBeGreaterThan(0);
+    expect(fetchesOf('knowledge.delete-item')).toBe(0);
+  });
+
   it('come into being with the transaction that queued them, and not with one that failed', async () => {
     jobs.work('knowledge.index-item', worker, async ({ itemId }) => void seen.push(itemId));
     await jobs.start();
