@@ -39,5 +39,5 @@ function textOf(value: unknown): string {
 }
 
 function codeText(code: string, language: string): string {
-  return code.trim() === '' ? '' : fencedCode(code.replace(/\n+$/, ''), language);
+  return code.trim() === '' ? '' : fencedCode(code.trimEnd(), language);
 }

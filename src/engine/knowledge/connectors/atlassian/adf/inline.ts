@@ -19,6 +19,8 @@ export function isInline({ type }: AdfNode): boolean {
   return inlineTypes.has(type);
 }
 
+/** Of a line, what tells how a raised figure behind it is written. */
+const beforeMaxChars = 30;
 /** Longer link addresses are left out: no person types them. */
 const urlMaxChars = 300;
 
@@ -27,7 +29,7 @@ export function inlineText(nodes: readonly AdfNode[]): string {
   return nodes.reduce((line, node) => {
     const script = node.marks.find(({ type }) => type === 'subsup')?.attrs.type;
     // Bold and other marks end with signs of their own.
-    const before = line.replace(/[*~`]+$/, '');
+    const before = line.slice(-beforeMaxChars).replace(/[*~`]{1,6}$/, '');
     if (script === 'sup') return line + raisedText(before, node.text);
     if (script === 'sub') return withFraction(line) + loweredText(before, node.text);
     return line + renderText(node);

@@ -45,7 +45,9 @@ export function toMarkdown(element: Node): string {
 /** Lines of an entry stand below its first one, as Turndown has them. */
 function numberedEntry(label: string, content: string, isLast: boolean): string {
   const prefix = `${label}  `;
-  const lines = content.replace(/^\n+/, '').replace(/\n+$/, (end) => (end === '' ? '' : '\n'));
+  let end = content.length;
+  while (content[end - 1] === '\n') end -= 1;
+  const lines = `${content.slice(0, end).replace(/^\n+/, '')}${end < content.length ? '\n' : ''}`;
   return `${prefix}${lines.replaceAll('\n', `\n${' '.repeat(prefix.length)}`)}${isLast ? '' : '\n'}`;
 }
 
