@@ -40,7 +40,8 @@ describe('jobs', () => {
       statements.push(String(args[0]));
       return query(...args);
     }) as never;
-    const fetchesOf = (name: string) => statements.filter((text) => text.includes('WITH next') && text.includes(`'${name}'`)).length;
+    const fetchesOf = (name: string) =>
+      statements.filter((text) => text.includes('SKIP LOCKED') && text.includes(`'${name}'`)).length;
     jobs.work('knowledge.index-item', worker, async ({ itemId }) => void seen.push(itemId));
     jobs.work('knowledge.delete-item', worker, async () => undefined);
     await jobs.start();
