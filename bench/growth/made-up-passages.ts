@@ -145,22 +145,25 @@ async function keysOf(db: Database): Promise<Int32Array> {
   return Int32Array.from(rows, ({ key }) => key);
 }
 
-/** The first passages of each question by exact BM25 over all passages, best first; of those that are open, where that is said. */
-export function exactlyRanked(
-  questions: readonly Question[],
-  passages: number,
-  isOpen: (passage: number) => boolean = () => true,
-): readonly (readonly number[])[] {
-  return exactlyScored(questions, passages, isOpen, wanted).map((list) => list.map(({ passage }) => passage));
+export interface Scored {
+  readonly passage: number;
+  readonly score: number;
+}
+/** Whether somebody may open a passage. */
+export type Opens = (passage: number) => boolean;
+
+/** The first passages of each question by exact BM25 over all passages, best first. */
+export function exactlyRanked(questions: readonly Question[], passages: number): readonly (readonly number[])[] {
+  return exactlyScored(questions, passages, [() => true], wanted).map(([list = []]) => list.map(({ passage }) => passage));
 }
 
-/** The same with their scores, as many as `count`. */
+/** For each question and each reader, the first passages among those that the reader may open, as many as `count`. */
 export function exactlyScored(
   questions: readonly Question[],
   passages: number,
-  isOpen: (passage: number) => boolean,
+  readers: readonly Opens[],
   count: number,
-): readonly (readonly { readonly passage: number; readonly score: number }[])[] {
+): readonly (readonly (readonly Scored[])[])[] {
   const frequency = new Int32Array(vocabularySize);
   for (let passage = 0; passage < passages; passage += 1)
     for (const word of wordsOf(passage).keys()) frequency[word] = (frequency[word] ?? 0) + 1;
@@ -172,23 +175,28 @@ export function exactlyScored(
       asking.set(word, [...(asking.get(word) ?? []), { question, weight }]);
     }
   }
-  const best = questions.map((): { passage: number; score: number }[] => []);
+  const best = questions.map(() => readers.map((): Scored[] => []));
   for (let passage = 0; passage < passages; passage += 1) {
-    if (!isOpen(passage)) continue;
     const scores = new Map<number, number>();
     for (const [word, times] of wordsOf(passage)) {
       for (const { question, weight } of asking.get(word) ?? [])
         scores.set(question, (scores.get(question) ?? 0) + weight / (1 + (k1 * (1 - b + b)) / times));
     }
+    const isOpen = readers.map((opens) => opens(passage));
     for (const [question, score] of scores) {
-      const list = best[question];
-      if (list === undefined || (list.length === count && score <= (list.at(-1)?.score ?? 0))) continue;
-      list.push({ passage, score });
-      list.sort((left, right) => right.score - left.score);
-      list.length = Math.min(list.length, count);
+      for (const [reader, list] of (best[question] ?? []).entries())
+        if (isOpen[reader] === true) keepBest(list, { passage, score }, count);
     }
   }
   return best;
+}
+
+/** Puts one into a list of the best, which falls. */
+export function keepBest(list: Scored[], one: Scored, count: number): void {
+  if (list.length === count && one.score <= (list.at(-1)?.score ?? 0)) return;
+  const place = list.findIndex(({ score }) => score < one.score);
+  list.splice(place === -1 ? list.length : place, 0, one);
+  if (list.length > count) list.pop();
 }
 
 /** Buffers that this transaction has read, of tables and indexes of passages. */

@@ -2,7 +2,7 @@ import { normalised } from '../../../src/engine/knowledge/embeddings/embeddings.
 import type { Database } from '../../../src/storage/ground/database.ts';
 import { Spaces } from '../../../src/storage/knowledge/embeddings/spaces.ts';
 import { seededRandom } from '../../../test/support/property/random.ts';
-import { itemPassages, sourceId, topicOf } from '../made-up-passages.ts';
+import { itemPassages, keepBest, type Opens, type Scored, sourceId, topicOf } from '../made-up-passages.ts';
 
 /**
  * Vectors of the made-up passages, around the centre of their topic, as those of texts about one thing are. The same for the same passage. That of a
@@ -79,23 +79,19 @@ export async function loadVectors(db: Database, passages: number): Promise<void>
 export function exactlyNearest(
   questions: readonly { readonly passage: number }[],
   passages: number,
-  readers: readonly ((passage: number) => boolean)[],
+  readers: readonly Opens[],
   count: number,
-): readonly (readonly (readonly { readonly passage: number; readonly score: number }[])[])[] {
+): readonly (readonly (readonly Scored[])[])[] {
   const asked = questions.map(({ passage }) => Float32Array.from(questionVector(passage)));
-  const best = questions.map(() => readers.map((): { passage: number; score: number }[] => []));
+  const best = questions.map(() => readers.map((): Scored[] => []));
   for (let passage = 0; passage < passages; passage += 1) {
     const vector = vectorOf(passage);
     const isOpen = readers.map((reader) => reader(passage));
     for (const [question, wanted] of asked.entries()) {
       let score = 0;
       for (let n = 0; n < dimensions; n += 1) score += (wanted[n] ?? 0) * (vector[n] ?? 0);
-      for (const [reader, list] of (best[question] ?? []).entries()) {
-        if (isOpen[reader] !== true || (list.length === count && score <= (list.at(-1)?.score ?? 0))) continue;
-        const place = list.findIndex((other) => other.score < score);
-        list.splice(place === -1 ? list.length : place, 0, { passage, score });
-        if (list.length > count) list.pop();
-      }
+      for (const [reader, list] of (best[question] ?? []).entries())
+        if (isOpen[reader] === true) keepBest(list, { passage, score }, count);
     }
   }
   return best;

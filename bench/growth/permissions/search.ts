@@ -11,13 +11,13 @@ import { openDatabase } from '../../../src/storage/ground/opening/open.ts';
 import { SignalHub } from '../../../src/storage/ground/signals/hub.ts';
 import { Signals } from '../../../src/storage/ground/signals/signals.ts';
 import { EmbeddingStore } from '../../../src/storage/knowledge/embeddings/embeddings.ts';
-import { ChunkRanking, type RankedChunk } from '../../../src/storage/knowledge/passages/chunk-ranking.ts';
+import type { NearestPlan } from '../../../src/storage/knowledge/embeddings/nearest.ts';
+import { ChunkRanking, type RankedChunk, type ScoredId } from '../../../src/storage/knowledge/passages/chunk-ranking.ts';
 import type { AccessGate } from '../../../src/storage/knowledge/permissions/gate.ts';
 import { AccessGates } from '../../../src/storage/knowledge/permissions/gates.ts';
 import { nobody } from '../../support/knowledge-base.ts';
 import {
   buffersSql,
-  exactlyRanked,
   exactlyScored,
   itemPassages,
   loadPassages,
@@ -26,6 +26,7 @@ import {
   orgId,
   type Question,
   questionText,
+  type Scored,
   sourceId,
   wanted,
 } from '../made-up-passages.ts';
@@ -147,24 +148,47 @@ type Way = 'words' | 'hybrid';
 
 async function search(db: Database, way: Way, question: Question, gate: AccessGate | undefined): Promise<Cost> {
   const scope = { orgId, dataSourceIds: [sourceId], ...(gate === undefined ? {} : { gate }) };
+  const asked: VectorSearch[] = [];
   const startMs = performance.now();
-  const chunks = await find(db, way, question, scope);
-  const ms = performance.now() - startMs;
-  const buffers = await db.transaction(async (tx) => {
-    const before = await tx.query<{ buffers: number }>(buffersSql);
-    await find(db, way, question, scope);
-    const after = await tx.query<{ buffers: number }>(buffersSql);
-    return (after[0]?.buffers ?? 0) - (before[0]?.buffers ?? 0);
+  const chunks = await find(db, way, question, scope, async (plan) => {
+    const found = await new EmbeddingStore(db).nearest(plan);
+    asked.push({ plan, found });
+    return found;
   });
+  const ms = performance.now() - startMs;
+  // Apart from each other: the search of vectors turns plans off for the rest of its transaction.
+  const others = await countBuffers(db, () => find(db, way, question, scope, async () => asked[0]?.found ?? []));
+  const nearest = asked.map(({ plan }) => countBuffers(db, () => new EmbeddingStore(db).nearest(plan)));
+  const buffers = (await Promise.all(nearest)).reduce((sum, one) => sum + one, others);
   return { ids: chunks.slice(0, wanted).map(({ chunkId }) => Number(chunkId) - 1), buffers, ms };
 }
 
-async function find(db: Database, way: Way, question: Question, scope: AllowedSources): Promise<readonly RankedChunk[]> {
+interface VectorSearch {
+  readonly plan: NearestPlan;
+  readonly found: readonly ScoredId[];
+}
+
+function countBuffers(db: Database, work: () => Promise<unknown>): Promise<number> {
+  return db.transaction(async (tx) => {
+    const before = await tx.query<{ buffers: number }>(buffersSql);
+    await work();
+    const after = await tx.query<{ buffers: number }>(buffersSql);
+    return (after[0]?.buffers ?? 0) - (before[0]?.buffers ?? 0);
+  });
+}
+
+async function find(
+  db: Database,
+  way: Way,
+  question: Question,
+  scope: AllowedSources,
+  nearest: (plan: NearestPlan) => Promise<readonly ScoredId[]>,
+): Promise<readonly RankedChunk[]> {
   const ranking = new ChunkRanking(db);
   if (way === 'words') return rankChunks(ranking, scope, questionText(question), rankedMax);
   const model = { id: vectorModel, name: vectorModel, embed: () => Promise.reject(new Error('no model is asked')) };
   const embeddings: Embeddings = {
-    store: new EmbeddingStore(db),
+    store: Object.assign(new EmbeddingStore(db), { nearest }),
     model,
     modelOf: () => model,
     embed: async () => ({ tokens: 0, vectors: [questionVector(question.passage)] }),
@@ -173,30 +197,18 @@ async function find(db: Database, way: Way, question: Question, scope: AllowedSo
     weight,
   };
   const asked = { text: questionText(question), context: [], charge: nobody };
-  const { chunks, retrieval } = await rankAll(
-    { ranking, embeddings, reranker: undefined },
-    scope,
-    asked,
-    rankedMax,
-    AbortSignal.timeout(600_000),
-  );
+  const signal = AbortSignal.timeout(600_000);
+  const { chunks, retrieval } = await rankAll({ ranking, embeddings, reranker: undefined }, scope, asked, rankedMax, signal);
   if (retrieval.mode !== 'hybrid') throw new Error(`searched by words alone: ${retrieval.reason}`);
   return chunks;
 }
 
-/** What a search of everything that a person may open finds first, for each question. */
-function findExactly(way: Way, questions: readonly Question[], isOpen: (passage: number) => boolean, vectors: VectorLists) {
-  if (way === 'words') return exactlyRanked(questions, passages, isOpen);
-  const words = exactlyScored(questions, passages, isOpen, legMax);
-  const toIds = (list: readonly { readonly passage: number; readonly score: number }[]) =>
-    list.map(({ passage, score }) => ({ id: `${passage}`, score }));
-  return questions.map((_question, index) =>
-    fuse(toIds(words[index] ?? []), [toIds(vectors[index] ?? [])], weight)
-      .slice(0, wanted)
-      .map(({ id }) => Number(id)),
-  );
+/** What a search of everything that a person may open finds first. */
+function fuseExactly(way: Way, words: readonly Scored[], vectors: readonly Scored[]): readonly number[] {
+  const toIds = (list: readonly Scored[]) => list.map(({ passage, score }) => ({ id: `${passage}`, score }));
+  const ids = way === 'words' ? toIds(words) : fuse(toIds(words), [toIds(vectors)], weight);
+  return ids.slice(0, wanted).map(({ id }) => Number(id));
 }
-type VectorLists = readonly (readonly { readonly passage: number; readonly score: number }[])[];
 
 const [size = '1000000'] = process.argv.slice(2).filter((word) => word !== '--hybrid');
 const passages = Number(size);
@@ -223,7 +235,7 @@ try {
     if (db.vectors.kind !== 'ready') throw new Error('the database keeps no vectors');
     if ((await db.query('SELECT 1 FROM source_embeddings LIMIT 1')).length === 0) await loadVectors(db, passages);
   }
-  const questions = makeQuestions(passages, 20);
+  const questions = makeQuestions(passages, Number(process.env.QUESTIONS ?? 20));
   const costs = new Map<string, Cost[][]>();
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, question] of questions.entries()) {
@@ -240,6 +252,7 @@ try {
     const rules = gate === undefined ? undefined : new Set(gate.ruleIds);
     return (passage: number) => rules === undefined || rules.has(ruleOf(Math.floor(passage / itemPassages)));
   });
+  const words = exactlyScored(questions, passages, readers, legMax);
   const vectors = ways.includes('hybrid') ? exactlyNearest(questions, passages, readers, legMax) : [];
   for (const way of ways) {
     const toMedians = (name: string) =>
@@ -251,8 +264,9 @@ try {
     const lent = toMedians('LENT');
     for (const [place, name] of ['LENT', ...gates.map(([person]) => person)].entries()) {
       const own = toMedians(name);
-      const lists = vectors.map((all) => all[place] ?? []);
-      const exact = findExactly(way, questions, readers[place] ?? (() => true), lists);
+      const exact = questions.map((_question, index) =>
+        fuseExactly(way, words[index]?.[place] ?? [], vectors[index]?.[place] ?? []),
+      );
       const ratio = (figure: 'buffers' | 'ms') => {
         const all = middle(own.map((one) => one[figure]));
         const p50 = all / middle(lent.map((one) => one[figure]));
