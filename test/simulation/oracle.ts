@@ -1,4 +1,5 @@
 import { isLast, isTerminal, type RunEvent } from '../../src/entities/conversations/runs/event.ts';
+import { findPermissionFaults } from './permission-oracle.ts';
 import type { World } from './world/world.ts';
 
 /** What must hold once a world has come to rest, whatever happened in it. Asks the database as the world sees it, and what people and tools saw. */
@@ -11,15 +12,17 @@ export async function findFaults(world: World): Promise<readonly string[]> {
     ...findReadingFaults(world, await readLogs(world)),
     ...(await findLedgerFaults(world)),
     ...(await findStaleness(world)),
+    ...(await findPermissionFaults(world)),
   ];
 }
 
 /** All that a world left behind, as text: the same for the same seed. */
 export async function readState(world: World): Promise<string> {
-  const { server, orgId, effects, readings } = world;
+  const { server, orgId, effects, readings, permissions } = world;
   const runs = await server.look('select to_jsonb(r) as run from runs r where "orgId" = $1 order by id', [orgId]);
   const ledger = await server.look('select to_jsonb(u) as entry from usage_entries u where "orgId" = $1 order by id', [orgId]);
-  return JSON.stringify({ runs, ledger, effects, readings, logs: [...(await readLogs(world))] });
+  const seen = (permissions?.seen ?? []).map((one) => ({ ...one, documents: [...one.documents] }));
+  return JSON.stringify({ runs, ledger, effects, readings, seen, logs: [...(await readLogs(world))] });
 }
 
 type Logs = ReadonlyMap<string, readonly RunEvent[]>;

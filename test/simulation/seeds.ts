@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { findFaults, readState } from './oracle.ts';
 import { SimulatedServer } from './world/server.ts';
 import { Timeline } from './world/timeline.ts';
-import { World } from './world/world.ts';
+import { World, worldKinds } from './world/world.ts';
 
 /** Lives through worlds, one a seed, and tells which of them broke a promise. See test/simulation/README.md. */
 
@@ -11,6 +11,8 @@ const { values } = parseArgs({
   options: {
     from: { type: 'string', default: '1' },
     count: { type: 'string', default: '200' },
+    /** Worlds of this kind alone. */
+    kind: { type: 'string' },
     /** Ends at the first seed that breaks a promise. */
     stop: { type: 'boolean', default: false },
     /** Prints a digest of all that is stored and was seen: the same for the same seed. */
@@ -20,6 +22,8 @@ const { values } = parseArgs({
 const replayed = process.env.SEED;
 const first = Number(replayed ?? values.from);
 const count = replayed === undefined ? Number(values.count) : 1;
+if (values.kind !== undefined && !worldKinds.some((kind) => kind === values.kind))
+  throw new Error(`--kind is one of ${worldKinds.join(', ')}`);
 if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count)) throw new Error('--from, --count and SEED are whole numbers');
 
 // What a dead process promised is never settled, so what fails unheard is always of a living one.
@@ -34,26 +38,30 @@ const timeline = new Timeline();
 const server = await SimulatedServer.start(timeline);
 const broken: number[] = [];
 for (let seed = first; seed < first + count; seed += 1) {
-  timeline.begin(seed);
-  const world = new World(seed, timeline, server);
-  const isAtRest = await world.live();
-  const faults = [
-    ...(isAtRest ? [] : ['the world did not come to rest']),
-    ...world.faults,
-    ...(await findFaults(world)),
-    ...unhandled.splice(0),
-  ];
-  if (values.digest)
-    console.log(
-      `digest ${createHash('sha256')
-        .update(await readState(world))
-        .digest('hex')}`,
-    );
-  await world.end();
+  const faults: string[] = [];
+  for (const kind of worldKinds.filter((each) => values.kind === undefined || each === values.kind)) {
+    timeline.begin(seed);
+    const world = new World(seed, timeline, server, kind);
+    const isAtRest = await world.live();
+    const found = [
+      ...(isAtRest ? [] : ['the world did not come to rest']),
+      ...world.faults,
+      ...(await findFaults(world)),
+      ...unhandled.splice(0),
+    ];
+    if (values.digest)
+      console.log(
+        `digest ${createHash('sha256')
+          .update(await readState(world))
+          .digest('hex')}`,
+      );
+    await world.end();
+    if (found.length > 0) console.log(`SEED=${seed} ${kind} ${JSON.stringify(world.plan)}`);
+    for (const fault of found) console.log(`  ${fault}`);
+    faults.push(...found);
+  }
   if (faults.length === 0) continue;
   broken.push(seed);
-  console.log(`SEED=${seed} ${JSON.stringify(world.plan)}`);
-  for (const fault of faults) console.log(`  ${fault}`);
   if (values.stop) process.exit(1);
 }
 const seconds = ((clock() - startedMs) / 1_000).toFixed(1);

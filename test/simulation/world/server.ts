@@ -8,6 +8,7 @@ import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
 import { Client, type ClientConfig, Pool, type PoolConfig, type QueryResult } from 'pg';
 import { WireServer } from '../../../src/storage/ground/embedded/wire-server.ts';
 import { migrate } from '../../../src/storage/ground/migrations/migrate.ts';
+import { permissionNotes } from './permissions.ts';
 import type { Choices } from './random.ts';
 import type { Host, Timeline } from './timeline.ts';
 
@@ -99,6 +100,7 @@ export class SimulatedServer {
     const server = new SimulatedServer(timeline, db, wire, folder);
     await migrate(server.#direct);
     await db.exec(worldClock);
+    await db.exec(permissionNotes);
     return server;
   }
 

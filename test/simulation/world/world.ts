@@ -13,10 +13,15 @@ import { testSettings } from '../../support/settings.ts';
 import { modelId, type Script, SimulatedModels } from './models.ts';
 import { SimulatedNetwork } from './network.ts';
 import { type SimulatedParley, startParley } from './parley.ts';
+import { PermissionWorld } from './permissions.ts';
 import { Choices } from './random.ts';
 import type { SimulatedServer } from './server.ts';
 import { Host, type Timeline } from './timeline.ts';
 import type { EffectSeen, ToolWorld } from './tools.ts';
+
+/** What people do in a world: talk to models, or search documents whose permissions change. Each by itself, so that a world stays small. */
+export const worldKinds = ['runs', 'permissions'] as const;
+export type WorldKind = (typeof worldKinds)[number];
 
 /** What happens in one world: chosen by its seed. */
 export interface Plan {
@@ -66,6 +71,7 @@ const settings: Settings = testSettings({
   RUN_LEASE_MS: String(leaseMs),
   USAGE_LEASE_MS: String(usageLeaseMs),
   RUN_TIMEOUT_MS: '60000',
+  INDEX_LEASE_MS: String(leaseMs),
   PARLEY_MASTER_KEY: 'a master key of a world that has no secrets',
 });
 
@@ -106,6 +112,8 @@ export class World {
   readonly userId: string;
   readonly keyId: string;
   readonly budgetId: string | undefined;
+  /** Undefined in a world of runs. */
+  readonly permissions: PermissionWorld | undefined;
   readonly #choices: Choices;
   readonly #network: SimulatedNetwork;
   readonly #folder = mkdtempSync(join(tmpdir(), 'parley-world-disk-'));
@@ -117,7 +125,7 @@ export class World {
   #statementsToCrash = Number.POSITIVE_INFINITY;
   #tokenLimit: number | undefined;
 
-  constructor(seed: number, timeline: Timeline, server: SimulatedServer) {
+  constructor(seed: number, timeline: Timeline, server: SimulatedServer, kind: WorldKind) {
     this.seed = seed;
     this.timeline = timeline;
     this.server = server;
@@ -129,6 +137,11 @@ export class World {
     [this.orgId, this.tenantId, this.userId, this.keyId] = [id('organization'), id('tenant'), id('user'), id('apiKey')];
     this.budgetId = this.plan.budget === undefined ? undefined : id('budget');
     this.#tokenLimit = this.plan.tokenLimit;
+    const { orgId, tenantId } = this;
+    this.permissions =
+      kind === 'runs'
+        ? undefined
+        : new PermissionWorld({ seed, timeline, server, settings, orgId, tenantId, living: () => this.#living });
   }
 
   /** The limit of the organization now. */
@@ -147,12 +160,14 @@ export class World {
     for (let count = 0; count < plan.processes; count += 1) this.#start();
     await timeline.pass(5_000, () => this.#living.length === plan.processes);
     this.#makeTrouble();
-    this.#beBusy();
+    if (this.permissions === undefined) this.#beBusy();
+    else this.permissions.beBusy(troubledMs);
     await timeline.pass(troubledMs, () => false);
     this.#isTroubled = false;
     server.weather = this.#weather(true);
     // One that begins in calm times writes the usage that dead processes left.
     for (let count = this.#living.length; count < plan.processes + 1; count += 1) this.#start();
+    this.permissions?.rest();
     let isAtRest = false;
     const look = async () => {
       const [row] = await server.look<{ open: number }>(
@@ -163,9 +178,11 @@ export class World {
       if (!isAtRest) timeline.after(500, () => void look());
     };
     timeline.after(500, () => void look());
-    const wasAtRest = await timeline.pass(calmMs, () => isAtRest);
+    const wasAtRest = await timeline.pass(calmMs, () => isAtRest && this.permissions?.isRead !== false);
     // The ledger writes twice a second, and leases of reservations end.
     await timeline.pass(2 * usageLeaseMs + 3_000, () => false);
+    this.permissions?.searchEverywhere();
+    await timeline.pass(5_000, () => this.permissions?.isAnswered !== false);
     return wasAtRest;
   }
 
@@ -220,6 +237,7 @@ export class World {
         ...[chatId, orgId, userId, modelId],
       );
     }
+    await this.permissions?.begin(put);
     server.weather = this.#weather(false);
   }
 
