@@ -9,15 +9,12 @@ import type { World } from './world/world.ts';
  * - What is stored of a document, of a roster never goes back to an older state.
  * - At rest everything is as the company has it, for everybody, at every process.
  */
-export async function findPermissionFaults({ server, orgId, permissions, plan }: World): Promise<readonly string[]> {
+export async function findPermissionFaults({ server, orgId, permissions }: World): Promise<readonly string[]> {
   if (permissions === undefined) return [];
   const notes = await server.look<Note>(
     `select ms, host, kind, id, version from world.permissions where "orgId" = $1 order by place`,
     [orgId],
   );
-  const isWild = plan.crashes + plan.deadlyShare + plan.cutShare > 0;
-  // What others did is told by signals, to a process that stands still when it goes on. One whose sender died, or did not hear of its own commit, tells nobody: then it is forgotten by its age.
-  const rememberedMs = isWild ? 31_000 : 10_000;
   const history = new History(notes);
   const faults: string[] = [];
   for (const [kind, states] of Map.groupBy(
@@ -33,7 +30,7 @@ export async function findPermissionFaults({ server, orgId, permissions, plan }:
   for (const seen of permissions.seen) {
     const { person, way, host, fromMs, documents, isAtRest } = seen;
     for (const document of permissions.company.documents.keys()) {
-      const bounds = boundsOf(permissions.company, history, seen, document, rememberedMs);
+      const bounds = boundsOf(permissions.company, history, seen, document);
       const isShown = documents.has(document);
       const what = `${way} of ${person.account} at ${host}, ${fromMs}${isAtRest ? ', at rest' : ''}: ${document}`;
       if (isShown && !bounds.mayBeOpen) faults.push(`${what} is shown, and was open at no time`);
@@ -42,6 +39,12 @@ export async function findPermissionFaults({ server, orgId, permissions, plan }:
   }
   return faults;
 }
+
+/**
+ * What a person opens is remembered for thirty seconds at most. A change of groups or accounts is told at once; but a process that stands still hears of it
+ * when it goes on, and one that died, or did not hear of its own commit, tells nobody.
+ */
+const rememberedMs = 31_000;
 
 interface Note {
   readonly ms: number;
@@ -80,7 +83,6 @@ function boundsOf(
   history: History,
   { person, fromMs, toMs, isAtRest }: Seen,
   document: string,
-  rememberedMs: number,
 ): { readonly mayBeOpen: boolean; readonly mustBeOpen: boolean } {
   const states = company.documents.get(document) ?? [];
   const rightsOf = (version: number): Rights => states[version] ?? 'untold';
