@@ -20,6 +20,8 @@ const made: readonly (readonly [file: string, examples: readonly RegExp[]])[] = 
   ],
   ['src/engine/models/clouds/aws-identity.ts', [/<AccessKeyId>\s*([^<]*?)\s*<\/AccessKeyId>/]],
   ['src/engine/tools/json-schema/linear-pattern.ts', []],
+  // A set of characters, asked for one character.
+  ['src/engine/tools/json-schema/pattern-program.ts', [/[a-z]/]],
   ['src/entities/people/api-key.ts', [/^pk_[0-9A-Za-z]{46}$/]],
   ['src/http/log/logging.ts', [/a secret\.txt/g]],
   ['src/pages/assets/search.js', [/(one|two words|three\.)/gi]],

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { type PatternProgram, programOf } from './pattern-program.ts';
 
 /** A pattern that tests a text in time proportional to its length, whatever both are: callers write patterns, and models write texts. */
 export interface LinearPattern {
@@ -7,22 +8,8 @@ export interface LinearPattern {
   test(text: string): boolean;
   /** Calls `take` with the place of each match that is not empty and begins at `from` or behind it, in the order of the text. */
   each(text: string, take: (start: number, end: number) => void, from?: number): void;
-  /** Its program; undefined where that looks back further than one character. */
+  /** Its program, which finds at least what the pattern finds; undefined for patterns that have none. */
   program(): PatternProgram | undefined;
-}
-
-export interface PatternProgram {
-  readonly start: number;
-  readonly instructions: readonly PatternInstruction[];
-}
-
-export interface PatternInstruction {
-  /** Where it goes on, by their places in the program. */
-  readonly next: readonly number[];
-  /** Takes a character of the text; undefined: it takes none. What depends on the place in the text, such as `^`, is as if it held anywhere. */
-  readonly matches: ((codePoint: number) => boolean) | undefined;
-  /** The text up to here matches. */
-  readonly isEnd: boolean;
 }
 
 /** A pattern that is not one, or that could take more than linear time. The message ends a sentence: "the pattern …". */
@@ -60,46 +47,8 @@ export function compileLinearPattern(source: string, spend: (steps: number) => v
         isFound = matcher.find();
       }
     },
-    program: () => readProgram(expression),
+    program: () => programOf(source, isReadable(source, 'u')),
   };
-}
-
-/** Numbers of instructions in RE2JS, by its class `Inst`. */
-const operations = {
-  alt: 1,
-  altMatch: 2,
-  capture: 3,
-  emptyWidth: 4,
-  fail: 5,
-  match: 6,
-  nop: 7,
-  firstRune: 8,
-  lastRune: 11,
-} as const;
-
-interface Inst {
-  readonly op: number;
-  readonly out: number;
-  readonly arg: number;
-  matchRune(codePoint: number): boolean;
-}
-
-function readProgram(expression: RE2JS): PatternProgram | undefined {
-  const { start, inst } = expression.re2Input.prog as { readonly start: number; readonly inst: readonly Inst[] };
-  const instructions: PatternInstruction[] = [];
-  for (const one of inst) {
-    const { op, out, arg } = one;
-    if (op < operations.alt || op > operations.lastRune) return undefined;
-    const isRune = op >= operations.firstRune;
-    const isEnd = op === operations.match;
-    const isFork = op === operations.alt || op === operations.altMatch;
-    instructions.push({
-      next: isFork ? [out, arg] : isEnd || op === operations.fail ? [] : [out],
-      matches: isRune ? (codePoint) => one.matchRune(codePoint) : undefined,
-      isEnd,
-    });
-  }
-  return { start, instructions };
 }
 
 function compileExpression(source: string): RE2JS {

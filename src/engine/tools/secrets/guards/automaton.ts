@@ -1,4 +1,4 @@
-import type { PatternInstruction, PatternProgram } from '../../json-schema/linear-pattern.ts';
+import type { PatternInstruction, PatternProgram } from '../../json-schema/pattern-program.ts';
 
 /** What patterns that read the same text may still find, or have found, behind one character of it. */
 export interface AutomatonState {

@@ -7,7 +7,7 @@ import type { Finding, GuardEngine } from './port.ts';
 export interface OwnPattern extends GuardPattern {
   /** Compiled by the first call: that takes a tenth of a millisecond. @throws PatternError for what is no pattern of RE2. */
   compile(): LinearPattern;
-  /** Reads texts for all of these at once; undefined where one of them looks back further than one character. */
+  /** Reads texts for all of these at once; undefined where one of them has no program. */
   joinedWith(patterns: readonly OwnPattern[]): Automaton | undefined;
 }
 
