@@ -40,7 +40,7 @@ async function hasEndedWell(ann: TestClient, id: string): Promise<boolean> {
   for (let asked = 0; asked < 100; asked += 1) {
     const { data } = await ann.graphql('query ($id: ID!) { experiment(id: $id) { status } }', { id });
     const status = data?.experiment?.status;
-    if (status !== 'RUNNING') return status === 'DONE';
+    if (status !== 'WAITING' && status !== 'RUNNING') return status === 'DONE';
     await wait(200);
   }
   return false;
