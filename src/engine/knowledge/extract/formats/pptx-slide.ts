@@ -3,7 +3,7 @@ import { tooMuchText } from '../document-writer.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { FormulaReader } from './formula.ts';
 import { formatNumber, type NumberFormat } from './list-numbers.ts';
-import { loweredText, raisedText, withFraction } from './raised.ts';
+import { withScript } from './raised.ts';
 import { type SpannedCell, spannedRows } from './spanned-rows.ts';
 
 /** The text of one shape. */
@@ -150,9 +150,7 @@ export class SlideReader implements XmlHandler {
 
   /** Adds a raised or lowered text, which may come in several runs. */
   #addRaised(text: string): void {
-    if (this.#raise < 0) this.#line = withFraction(this.#line);
-    if (this.#raiseEnd === this.#line.length) this.#line += text;
-    else this.#line += this.#raise > 0 ? raisedText(this.#line, text) : loweredText(this.#line, text);
+    this.#line = withScript(this.#line, text, this.#raise > 0, this.#raiseEnd === this.#line.length);
     this.#raiseEnd = this.#line.length;
   }
 

@@ -21,19 +21,26 @@ export function isInline({ type }: AdfNode): boolean {
 
 /** Of a line, what tells how a raised figure behind it is written. */
 const beforeMaxChars = 30;
+/** Between the raised and the lowered half of a fraction. */
+const fractionStroke = /^[/⁄]$/;
 /** Longer link addresses are left out: no person types them. */
 const urlMaxChars = 300;
 
 /** Inline nodes as one text. A hard break is a line feed. Marks in the text get no escapes: the Markdown is searched, not rendered. */
 export function inlineText(nodes: readonly AdfNode[]): string {
-  return nodes.reduce((line, node) => {
+  // Joined once: a paragraph of many nodes takes linear time.
+  const pieces: string[] = [];
+  for (const node of nodes) {
     const script = node.marks.find(({ type }) => type === 'subsup')?.attrs.type;
     // Bold and other marks end with signs of their own.
-    const before = line.slice(-beforeMaxChars).replace(/[*~`]{1,6}$/, '');
-    if (script === 'sup') return line + raisedText(before, node.text);
-    if (script === 'sub') return withFraction(line) + loweredText(before, node.text);
-    return line + renderText(node);
-  }, '');
+    const before = (pieces.at(-1) ?? '').slice(-beforeMaxChars).replace(/[*~`]{1,6}$/, '');
+    if (script === 'sup') pieces.push(raisedText(before, node.text));
+    else if (script === 'sub') {
+      if (fractionStroke.test(before)) pieces.push(withFraction(pieces.splice(-2).join('')));
+      pieces.push(loweredText(before, node.text));
+    } else pieces.push(renderText(node));
+  }
+  return pieces.join('');
 }
 
 function renderText(node: AdfNode): string {

@@ -6,7 +6,7 @@ import { attribute, relationId, type XmlAttributes, type XmlHandler } from '../.
 import { FormulaReader } from '../formula.ts';
 import { markdownLink } from '../markdown-link.ts';
 import { writeTable } from '../markdown-table.ts';
-import { loweredText, raisedText, withFraction } from '../raised.ts';
+import { withScript } from '../raised.ts';
 import { FormField } from './form-field.ts';
 import type { Note } from './notes.ts';
 import type { Numbering } from './numbering.ts';
@@ -221,9 +221,9 @@ export class BodyReader implements XmlHandler {
 
   /** Adds a raised or lowered text, which may come in several runs. */
   #addScript(paragraph: Paragraph, text: string, script: 'superscript' | 'subscript'): void {
-    if (script === 'subscript') paragraph.text = withFraction(paragraph.text);
-    if (this.#scriptEnd === paragraph.text.length) this.#add(text);
-    else this.#add(script === 'superscript' ? raisedText(paragraph.text, text) : loweredText(paragraph.text, text));
+    const line = withScript(paragraph.text, text, script === 'superscript', this.#scriptEnd === paragraph.text.length);
+    this.#add(text);
+    paragraph.text = line;
     this.#scriptEnd = paragraph.text.length;
   }
 
