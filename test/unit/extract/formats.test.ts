@@ -206,6 +206,13 @@ describe('HTML', () => {
     expect(text).toBe('Shown.\n\nAlso shown.\n\nFound.\n\nOpen.');
     expect(omissions).toEqual([{ kind: 'HIDDEN_PARTS', count: 4, total: null }]);
   });
+  it('has what stands before and behind its body, and every page of a file', async () => {
+    const page = (words: string) => `<html><head><title>T</title></head><body><p>${words}</p></body></html>`;
+    const html = `<p>Sent to all members.</p>${page('The pier is closed.')}\n<p>Unsubscribe by mail.</p>${page('The gate is open.')}`;
+    expect((await extract('a.html', html)).text).toBe(
+      'Sent to all members.\n\nThe pier is closed.\n\nUnsubscribe by mail.\n\nThe gate is open.',
+    );
+  });
   it('with its head left open is read', async () => {
     expect(await textOf('<html><head><title>Harbour</title><h1>Hours</h1><p>Open at nine.')).toBe('# Hours\n\nOpen at nine.');
   });

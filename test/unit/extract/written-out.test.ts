@@ -58,6 +58,20 @@ describe('raised and lowered figures', () => {
     const shape = `<p:sp><p:txBody><a:p>${slideRun('10')}${slideRun('6', 'baseline="30000"')}${slideRun(' grains, H')}${slideRun('2', 'baseline="-25000"')}${slideRun('O')}</a:p></p:txBody></p:sp>`;
     expect(await textOf('a.pptx', pptx([{ shapes: shape }]))).toContain('10^6 grains, H2O');
   });
+  it('of workbooks, in shared texts and in cells', async () => {
+    const runs = (first: string, form: string, second: string) =>
+      `<r><t>${first}</t></r><r><rPr><vertAlign val="${form}"/></rPr><t>${second}</t></r>`;
+    const rows =
+      '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>' +
+      `<row r="2"><c r="A2" t="s"><v>2</v></c><c r="B2" t="inlineStr"><is>${runs('1,250', 'superscript', '1')}</is></c></row>`;
+    const strings = ['<t>Grain</t>', '<t>Price</t>', runs('10', 'superscript', '6')];
+    expect(await textOf('a.xlsx', xlsx([{ name: 'S', rows }], strings))).toBe('# S\n\n- Grain: 10^6; Price: 1,250^1');
+  });
+  it('of HTML by style', async () => {
+    const html =
+      '<p>10<span style="font-size:.6em; vertical-align: super">6</span> of 110<span style="vertical-align:sub">2</span></p>';
+    expect(await textOf('a.html', html)).toBe('10^6 of 110_2');
+  });
   it('of PDF', async () => {
     const text = await textOf(
       'a.pdf',
@@ -81,6 +95,30 @@ describe('raised and lowered figures', () => {
     );
     expect(text).toContain('About 10^6 grains lie at 106 metres.');
     expect(text).toContain('It costs 1,250^1 crowns, H2O is free, 5 km2 too.');
+  });
+});
+
+describe('words that are struck out', () => {
+  it('of HTML by style, also as a whole paragraph', async () => {
+    const html =
+      '<p>Was <span style="text-decoration:line-through">50</span> now 40</p><p style="text-decoration-line: line-through">The pool opens.</p>';
+    expect(await textOf('a.html', html)).toBe('Was ~50~ now 40\n\n~The pool opens.~');
+  });
+  it('of slides', async () => {
+    const shape = `<p:sp><p:txBody><a:p>${slideRun('Was ')}${slideRun('50 ', 'strike="sngStrike"')}${slideRun('crowns', 'strike="sngStrike"')}${slideRun(' now 40', 'strike="noStrike"')}</a:p></p:txBody></p:sp>`;
+    expect(await textOf('a.pptx', pptx([{ shapes: shape }]))).toContain('Was ~50 crowns~ now 40');
+  });
+  it('of workbooks, in a text and by the format of a cell', async () => {
+    const cell = (address: string, text: string, more = '') => `<c r="${address}" ${more} t="inlineStr"><is>${text}</is></c>`;
+    const struckRun = '<r><rPr><strike/></rPr><t>Tue</t></r><r><t> Wed</t></r>';
+    const rows =
+      `<row r="1">${cell('A1', '<t>Tour</t>')}${cell('B1', '<t>Price</t>')}${cell('C1', '<t>Day</t>')}</row>` +
+      `<row r="2">${cell('A2', '<t>North</t>', 's="1"')}<c r="B2" s="1"><v>50</v></c>${cell('C2', struckRun)}</row>`;
+    const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+    const styles = `<styleSheet ${main}><fonts><font/><font><strike/></font></fonts><cellStyleXfs><xf fontId="1"/></cellStyleXfs><cellXfs><xf fontId="0"/><xf fontId="1"/></cellXfs></styleSheet>`;
+    expect(await textOf('a.xlsx', xlsx([{ name: 'S', rows }], [], { 'xl/styles.xml': styles }))).toBe(
+      '# S\n\n- Tour: ~North~; Price: ~50~; Day: ~Tue~ Wed',
+    );
   });
 });
 
@@ -159,6 +197,11 @@ describe('forms', () => {
     const text = await textOf('a.html', html);
     expect(text).toContain('Name: Zoë');
     expect(text).not.toMatch(/token|secret|yes/);
+  });
+  it('of HTML have what is ticked and chosen', async () => {
+    const html =
+      '<p><input type="radio" name="s"> Small <input type="radio" name="s" checked> Large</p><p><label><input type="checkbox" checked> Insured</label></p>';
+    expect((await textOf('a.html', html)).replace(/ +/g, ' ').trim()).toBe('Small [x] Large\n\n[x] Insured');
   });
   it('of Word have the choice of a list and of a box', async () => {
     const field = (data: string) =>

@@ -40,7 +40,7 @@ async function writeDocument(bytes: Uint8Array, type: DocumentType, writer: Docu
     case 'markdown':
       return (await import('./formats/markdown.ts')).readMarkdown(type.text, writer);
     case 'text':
-      return (await import('./formats/text.ts')).readText(type.text, writer);
+      return (await import('./formats/text/text.ts')).readText(type.text, writer);
     case 'docx':
       return (await import('./formats/docx/docx.ts')).readDocx(type.archive, writer, readPart);
     case 'xlsx':

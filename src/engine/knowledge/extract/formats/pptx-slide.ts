@@ -53,6 +53,8 @@ export class SlideReader implements XmlHandler {
   /** How far the run is raised, below 0 lowered; where the last such text ended. */
   #raise = 0;
   #raiseEnd = -1;
+  #isStruck = false;
+  #struckEnd = -1;
   #isText = false;
   /** Cell of a table that is being read. */
   #cell: (SpannedCell & { text: string; isCovered: boolean }) | undefined;
@@ -101,6 +103,7 @@ export class SlideReader implements XmlHandler {
         break;
       case 'rPr':
         this.#raise = Number(attributes.baseline) || 0;
+        this.#isStruck = /Strike$/.test(attributes.strike ?? '') && attributes.strike !== 'noStrike';
         break;
       case 'br':
         this.#line += ' ';
@@ -134,7 +137,7 @@ export class SlideReader implements XmlHandler {
     }
     this.#isText = false;
     this.#line = this.#formula.close(this.#line);
-    if (name === 'r') this.#raise = 0;
+    if (name === 'r') [this.#raise, this.#isStruck] = [0, false];
     if (name === 'p') this.#endLine();
     else if (name === 'tc') this.#endCell();
     else if (shapeElements.has(name)) this.#endShape();
@@ -144,8 +147,16 @@ export class SlideReader implements XmlHandler {
     if (!this.#isText || this.#fallbackDepth > 0) return;
     this.#chars += text.length;
     if (this.#chars > this.#textMaxChars) throw tooMuchText(this.#textMaxChars);
-    if (this.#raise === 0) this.#line += text;
+    if (this.#isStruck && text.trim() !== '') this.#addStruck(text);
+    else if (this.#raise === 0) this.#line += text;
     else this.#addRaised(text);
+  }
+
+  /** Struck words have marks around them, those of neighbouring runs one pair. */
+  #addStruck(text: string): void {
+    const goesOn = this.#struckEnd === this.#line.length;
+    this.#line = `${goesOn ? this.#line.slice(0, -1) : `${this.#line}~`}${text}~`;
+    this.#struckEnd = this.#line.length;
   }
 
   /** Adds a raised or lowered text, which may come in several runs. */
@@ -157,7 +168,7 @@ export class SlideReader implements XmlHandler {
   #endLine(): void {
     const text = oneLine(this.#line);
     this.#line = '';
-    this.#raiseEnd = -1;
+    [this.#raiseEnd, this.#struckEnd] = [-1, -1];
     if (text === '') return;
     const shape = this.#open.at(-1);
     if (this.#cell === undefined && shape !== undefined)

@@ -1,7 +1,7 @@
 import { grouped } from '../formula.ts';
 import { formatNumber, type NumberFormat } from '../list-numbers.ts';
 import { loweredText, raisedText } from '../raised.ts';
-import { readWords } from './html-text.ts';
+import { checkboxText, isCheckbox, readWords } from './html-text.ts';
 import type { HtmlDocument } from './html-visible.ts';
 
 const textNode = 3;
@@ -26,10 +26,12 @@ const seenFields = new Set([
 /** Writes out what a page says by form alone: powers, formulas, values of fields, and tables made of other elements. Changes the document. */
 export function writeOut(document: HtmlDocument): void {
   for (const math of document.querySelectorAll('math')) math.replaceWith(document.createTextNode(formulaText(math)));
+  for (const element of document.querySelectorAll('[style]')) writeStyle(document, element);
   for (const link of document.querySelectorAll('a')) if (isNoteLink(link)) bracket(link);
   for (const raised of document.querySelectorAll('sup')) writeRaised(raised);
   for (const lowered of document.querySelectorAll('sub')) writeLowered(lowered);
   for (const field of document.querySelectorAll('input[value]')) writeField(document, field);
+  for (const choice of document.querySelectorAll('input[checked]')) writeChoice(document, choice);
   for (const table of document.querySelectorAll('[role=table],[role=grid],[role=treegrid]')) makeTable(document, table);
 }
 
@@ -119,6 +121,27 @@ function writeField(document: HtmlDocument, field: Element): void {
   const value = field.getAttribute('value') ?? '';
   if (value.trim() !== '' && seenFields.has((field.getAttribute('type') ?? '').toLowerCase()))
     field.replaceWith(document.createTextNode(` ${value} `));
+}
+
+/** What is ticked or chosen; the boxes of a list of tasks have a rule of their own. */
+function writeChoice(document: HtmlDocument, field: Element): void {
+  const isRadio = field.getAttribute('type')?.toLowerCase() === 'radio';
+  if (isRadio || (isCheckbox(field) && field.parentNode?.nodeName !== 'LI'))
+    field.replaceWith(document.createTextNode(` ${checkboxText(field)}`));
+}
+
+/** Text that a style strikes out, raises or lowers, as editors and mail programs write it, gets the element that says the same. */
+function writeStyle(document: HtmlDocument, element: Element): void {
+  const style = (element.getAttribute('style') ?? '').toLowerCase();
+  const name = /text-decoration(?:-line)?\s*:[^;]*line-through/.test(style)
+    ? 's'
+    : /vertical-align\s*:\s*(su(?:per|b))\b/.exec(style)?.[1]?.replace('super', 'sup');
+  const isOneLine = Array.from(element.querySelectorAll('*')).every(({ nodeName }) => inlineNames.has(nodeName));
+  if (name === undefined || !isOneLine || (name !== 's' && !inlineNames.has(element.nodeName))) return;
+  if (['S', 'DEL', 'STRIKE', 'SUP', 'SUB'].includes(element.nodeName)) return;
+  const written = document.createElement(name);
+  written.append(...element.childNodes);
+  element.append(written);
 }
 
 /** Rows and cells that are told by their role become those of a table. */

@@ -13,6 +13,9 @@ const depthMax = 250;
 /** Constants of the DOM's NodeFilter. */
 const showElements = 1;
 const showText = 4;
+/** Types of nodes. */
+const elementNode = 1;
+const textNode = 3;
 
 /** What was read of a page, chapter or mail. */
 export interface HtmlText {
@@ -44,7 +47,36 @@ export function writeHtml({ text, isMarkdown, hiddenParts }: HtmlText, writer: D
 
 function parse(given: string): HtmlDocument {
   const html = given.replaceAll('\0', '');
-  return parseHTML(isWholePage(html) ? html : `<!doctype html><html><head></head><body>${html}</body></html>`).document;
+  if (!isWholePage(html)) return parseHTML(`<!doctype html><html><head></head><body>${html}</body></html>`).document;
+  const { document } = parseHTML(html);
+  gatherBody(document);
+  return document;
+}
+
+/** Moves what stands before and behind the body into it, as browsers do: footers that mail servers append, and pages joined into one file. */
+function gatherBody(document: HtmlDocument): void {
+  const body = document.querySelector('body');
+  if (body === null) return;
+  const before: Node[] = [];
+  const behind: Node[] = [];
+  let strays = before;
+  for (const top of [...document.childNodes]) {
+    const nodes: readonly Node[] = top.nodeName === 'HTML' && top.contains(body) ? Array.from(top.childNodes) : [top];
+    for (const node of nodes) {
+      if (node === body) strays = behind;
+      else strays.push(...contentOf(node));
+    }
+  }
+  body.prepend(...before);
+  body.append(...behind);
+}
+
+/** What a reader may see of a node; of another page, the content of its body. @param depth  pages within pages are taken as they are. */
+function contentOf(node: Node, depth = 0): readonly Node[] {
+  if (node.nodeName === 'HEAD') return [];
+  if ((node.nodeName === 'HTML' || node.nodeName === 'BODY') && depth < 2)
+    return Array.from(node.childNodes).flatMap((child) => contentOf(child, depth + 1));
+  return node.nodeType === elementNode || node.nodeType === textNode ? [node] : [];
 }
 
 /** Changes the document; call it last. */

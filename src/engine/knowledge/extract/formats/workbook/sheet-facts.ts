@@ -2,6 +2,7 @@ import type { Archive } from '../../archive.ts';
 import { loadRelations } from '../../package-parts.ts';
 import { attribute, type XmlAttributes, type XmlHandler } from '../../xml.ts';
 import { sheetParts } from './sheet-parts.ts';
+import { readSharedCellFacts, type SharedCellFacts, type WrittenCells, WrittenCellsScan } from './written-cells.ts';
 
 /** Rows and columns that a sheet does not show, from 0. What a filter or a closed group hides is found by its readers, and counts as shown. */
 export interface HiddenLines {
@@ -14,26 +15,36 @@ export interface SheetFacts {
   readonly hiddenSheets: ReadonlySet<string>;
   /** By the name of the sheet. */
   readonly hiddenLines: ReadonlyMap<string, HiddenLines>;
+  /** By the name of the sheet; workbooks of Excel since 2007 only. */
+  readonly writtenCells: ReadonlyMap<string, WrittenCells>;
   /** Formulas whose result the file does not hold, as programs write it that do not compute. */
   readonly formulasWithoutResult: number;
 }
 
-export const noFacts: SheetFacts = { hiddenSheets: new Set(), hiddenLines: new Map(), formulasWithoutResult: 0 };
+export const noFacts: SheetFacts = {
+  hiddenSheets: new Set(),
+  hiddenLines: new Map(),
+  writtenCells: new Map(),
+  formulasWithoutResult: 0,
+};
 
 /** Reads the sheets of a workbook of Excel since 2007. */
 export async function readSheetFacts(archive: Archive): Promise<SheetFacts> {
   const hiddenLines = new Map<string, HiddenLines>();
+  const writtenCells = new Map<string, WrittenCells>();
+  const shared = await readSharedCellFacts(archive);
   let formulasWithoutResult = 0;
   for (const { name, part } of await sheetParts(archive)) {
-    const sheet = new SheetScan();
+    const sheet = new SheetScan(shared);
     await archive.xml(part, sheet);
     formulasWithoutResult += sheet.formulasWithoutResult;
     // Where a filter is set, nobody can tell which rows it hid.
     const isFiltered = sheet.isFiltered || (sheet.rows.size > 0 && (await hasFilteredTable(archive, part)));
     if (isFiltered) sheet.rows.clear();
     hiddenLines.set(name, sheet);
+    writtenCells.set(name, sheet.writtenCells);
   }
-  return { hiddenSheets: new Set(), hiddenLines, formulasWithoutResult };
+  return { hiddenSheets: new Set(), hiddenLines, writtenCells, formulasWithoutResult };
 }
 
 class SheetScan implements XmlHandler, HiddenLines {
@@ -44,8 +55,14 @@ class SheetScan implements XmlHandler, HiddenLines {
   #hasResult = false;
   isFiltered = false;
   formulasWithoutResult = 0;
+  readonly writtenCells: WrittenCellsScan;
+
+  constructor(shared: SharedCellFacts) {
+    this.writtenCells = new WrittenCellsScan(shared);
+  }
 
   open(name: string, attributes: XmlAttributes): void {
+    this.writtenCells.open(name, attributes, this.#row);
     if (name === 'c') [this.#isFormula, this.#hasResult] = [false, false];
     else if (name === 'f') this.#isFormula = true;
     else if (name === 'v') this.#hasResult = true;
@@ -58,7 +75,12 @@ class SheetScan implements XmlHandler, HiddenLines {
     }
   }
 
+  text(text: string): void {
+    this.writtenCells.text(text);
+  }
+
   close(name: string): void {
+    this.writtenCells.close(name);
     if (name === 'c' && this.#isFormula && !this.#hasResult) this.formulasWithoutResult += 1;
   }
 
@@ -119,7 +141,7 @@ export async function readTableFacts(
       }
     },
   });
-  return { hiddenSheets, hiddenLines, formulasWithoutResult: 0 };
+  return { ...noFacts, hiddenSheets, hiddenLines };
 }
 
 /** @returns the number of the next line. */

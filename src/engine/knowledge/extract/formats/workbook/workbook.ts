@@ -8,6 +8,7 @@ import { chartsIn, givenTitle } from '../../package-parts.ts';
 import { drawnTexts } from './drawn-texts.ts';
 import { noFacts, readSheetFacts, readTableFacts, type SheetFacts } from './sheet-facts.ts';
 import { type SheetCell, SheetWriter } from './sheet-writer.ts';
+import { noWrittenCells, type WrittenCells } from './written-cells.ts';
 
 const require = createRequire(import.meta.url);
 /** Its form for `require` brings the code pages of old files along. */
@@ -53,7 +54,7 @@ export async function readOds(archive: Archive, writer: DocumentWriter): Promise
 function writeWorkbook(
   workbook: WorkBook,
   writer: DocumentWriter,
-  { hiddenSheets, hiddenLines }: SheetFacts,
+  { hiddenSheets, hiddenLines, writtenCells }: SheetFacts,
   formatsNumbers: boolean,
   drawnTextsBySheet: ReadonlyMap<string, readonly string[]> = new Map(),
 ): void {
@@ -66,7 +67,10 @@ function writeWorkbook(
     }
     const sheet = workbook.Sheets[name];
     const rows: readonly (readonly (CellObject | undefined)[])[] = sheet?.['!data'] ?? [];
-    const coveredByRow = coveredCells(sheet?.['!merges'] ?? [], rows, (cell) => shownText(cell, formatsNumbers, isDate1904));
+    const written = writtenCells.get(name) ?? noWrittenCells;
+    const textAt = (cell: CellObject, row: number, column: number): string =>
+      shownText(writtenValue(formattedValue(cell, formatsNumbers, isDate1904), written, row, column), cell);
+    const coveredByRow = coveredCells(sheet?.['!merges'] ?? [], rows, textAt);
     const hidden = hiddenLines.get(name);
     const hiddenColumns = new Set<number>();
     let last = -1;
@@ -78,7 +82,7 @@ function writeWorkbook(
       const isHidden = hidden?.rows.has(number) === true;
       row.forEach((cell, column) => {
         if (cell === undefined) return;
-        const text = shownText(cell, formatsNumbers, isDate1904);
+        const text = textAt(cell, number, column);
         if (text === '') return;
         if (!isHidden && hidden?.isColumnHidden(column) === true) hiddenColumns.add(column);
         else cells.push({ column, text, isText: cell.t === 's' || cell.t === 'z' });
@@ -152,8 +156,14 @@ function withoutLongRepeats(xml: Uint8Array): Uint8Array {
   return Buffer.from(shortenedText, 'latin1');
 }
 
-function shownText(cell: CellObject, formatsNumbers: boolean, isDate1904: boolean): string {
-  const value = formatsNumbers ? formattedValue(cell, isDate1904) : (cell.w ?? String(cell.v ?? ''));
+/** A value with what is said by form alone: `10^6`, and `~50~` for what is struck out. */
+function writtenValue(value: string, written: WrittenCells, row: number, column: number): string {
+  if (value.trim() === '') return value;
+  const text = written.textAt(row, column) ?? value;
+  return written.isStruck(row, column) ? `~${text}~` : text;
+}
+
+function shownText(value: string, cell: CellObject): string {
   const comment = oneLine((cell.c ?? []).map(({ t }) => t ?? '').join(' / '));
   return (comment === '' ? value : `${value} (comment: ${comment})`).trim();
 }
@@ -163,9 +173,13 @@ const dottedDate = /(?<=[dmyhs])\.(?=\s?[dmyhs])/gi;
 /** Format 22, whose order of day and month depends on the reader's country; the library has an option for format 14 only. */
 const countryDateTime = 'm/d/yy h:mm';
 
-function formattedValue({ v: value, w: formattedText, z: format }: CellObject, isDate1904: boolean): string {
+function formattedValue(
+  { v: value, w: formattedText, z: format }: CellObject,
+  formatsNumbers: boolean,
+  isDate1904: boolean,
+): string {
   const plain = formattedText ?? String(value ?? '');
-  if (typeof value !== 'number' || typeof format !== 'string') return plain;
+  if (!formatsNumbers || typeof value !== 'number' || typeof format !== 'string') return plain;
   // People look for an article's number as it is printed, and not for 4.0E+12.
   if (Number.isSafeInteger(value) && /\dE[+-]?\d+$/.test(plain)) return String(value);
   const code = format === countryDateTime ? 'yyyy-mm-dd hh:mm' : format.replace(dottedDate, '\\.');
@@ -188,13 +202,13 @@ const coveredMax = 200_000;
 function coveredCells(
   merges: readonly Range[],
   rows: readonly (readonly (CellObject | undefined)[])[],
-  textOf: (cell: CellObject) => string,
+  textOf: (cell: CellObject, row: number, column: number) => string,
 ): ReadonlyMap<number, readonly SheetCell[]> {
   const coveredByRow = new Map<number, SheetCell[]>();
   let count = 0;
   for (const { s: start, e: end } of merges) {
     const first = rows[start.r]?.[start.c];
-    const text = first === undefined ? '' : textOf(first);
+    const text = first === undefined ? '' : textOf(first, start.r, start.c);
     if (first === undefined || text === '') continue;
     const lastRow = Math.min(end.r, rows.length - 1);
     for (let row = start.r; row <= lastRow; row += 1) {
