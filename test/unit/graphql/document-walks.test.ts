@@ -23,7 +23,6 @@ const walks: Readonly<Record<string, string>> = {
   'rest/documents/enum-texts.ts': 'our own documents',
   'rest/documents/resolved-members.ts': 'our own documents',
   'rest/documents/shown-members.ts': 'our own documents',
-  'rest/documents/source.ts': 'our own documents',
   'rest/openapi/document.ts': 'our own documents',
   'rest/openapi/schemas.ts': 'our own documents',
 };
