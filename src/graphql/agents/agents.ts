@@ -105,109 +105,121 @@ export const AgentType = AgentRef.implement({
     chatLogsVisible: t.exposeBoolean('chatLogsVisible', {
       description: 'Whether its editors may read the chats of its organization that begin while this is on.',
     }),
-    generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite passages.' }),
-    intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', {
-      description: 'Whether users see the steps between question and answer: searches, steps of flows, and what tools return.',
-    }),
-    enabledTools: t.field({
-      extensions: reads('enabledTools', ...editable),
-      type: [EnabledToolType],
-      description: 'The tools of the service that all its runs may use; only their types for callers who may not edit it.',
-      resolve: shownTools,
-    }),
-    modelId: t.string({
-      extensions: reads('modelId'),
-      description: 'The model that answers; the default model while none is chosen.',
-      resolve: (agent, _args, { deps }) => findModelId(deps, agent),
-    }),
-    options: t.field({
-      extensions: reads('options'),
-      type: AgentOptionsType,
-      description: 'How the model samples.',
-      resolve: ({ options }) => options,
-    }),
-    groupIds: t.field({
-      extensions: reads('visibleGroupIds'),
-      type: ['ID'],
-      description: 'Groups it is shared with where the visibility is GROUP, as far as the caller sees them.',
-      resolve: ({ visibleGroupIds }) => visibleGroupIds,
-    }),
-    groups: t.loadableList({
-      extensions: reads('id'),
-      type: GroupType,
-      description: 'Those groups, as far as the caller sees them.',
-      load: (agentIds: string[], { deps, caller }) => listGroupsOfAgents(deps, caller, agentIds),
-      resolve: ({ id }) => id,
-    }),
-    editors: t.field({
-      extensions: reads(...editable),
-      type: [AgentEditorType],
-      description: 'Users who may edit it besides the owner. Empty for callers of other organizations who may not edit it.',
-      resolve: (agent, _args, { caller }) => visibleEditors(caller, agent),
-    }),
-    publicCategories: t.field({
-      extensions: reads('publicCategories'),
-      type: [PublicCategoryType],
-      description: 'Where the public catalog lists it.',
-      resolve: ({ publicCategories }) => publicCategories,
-    }),
-    orgCategoryIds: t.exposeStringList('orgCategoryIds', { description: "Where the organization's catalog lists it." }),
-    messageCount: t.exposeInt('messageCount', { description: 'Messages in all its chats, of users and of the agent.' }),
-    ratingCount: t.exposeInt('ratingCount', { description: 'How many ratings it has.' }),
-    rating: t.float({
-      extensions: reads('ratingCount', 'ratingSum'),
-      description: 'The mean of its ratings; 0 while there is none.',
-      resolve: ({ ratingCount, ratingSum }) => (ratingCount === 0 ? 0 : ratingSum / ratingCount),
-    }),
-    ownRating: t.loadable({
-      extensions: reads('id'),
-      type: 'Int',
-      nullable: true,
-      description: "The caller's own rating of it, 1 to 5; null while there is none.",
-      load: (ids: string[], { deps, caller }) => ownRatings(deps, caller, ids),
-      resolve: ({ id }) => id,
-    }),
-    isShared: t.boolean({
-      extensions: reads('isOpenToOthers', 'editors'),
-      description: 'Whether anybody besides its owner may use it.',
-      resolve: isShared,
-    }),
-    hasOwnChats: t.boolean({
-      extensions: reads('hasUserChats'),
-      description: 'Whether the caller has chats with it.',
-      resolve: ({ hasUserChats }) => hasUserChats,
-    }),
-    isApprovedByOrg: t.exposeBoolean('isApprovedByOrg', { description: 'Whether an administrator approved it.' }),
-    warnings: t.field({
-      type: [WarningType],
-      nullable: true,
-      description: 'After a change, that the approval ended with it; null when there is nothing to say.',
-      resolve: (agent) => (agent.endedApproval === true ? [...approvalWarnings(agent)] : null),
-    }),
-    isPremiumModel: t.boolean({
-      extensions: reads('modelId'),
-      description: 'Whether its model is marked as premium.',
-      resolve: (agent, _args, { deps }) => {
-        // A value instead of a promise for each agent of a list, once the models are known.
-        const modelInfo = deps.models.find(findModelId(deps, agent));
-        return modelInfo instanceof Promise
-          ? modelInfo.then((model) => model?.isPremium ?? false)
-          : (modelInfo?.isPremium ?? false);
-      },
-    }),
-    isDeleted: t.exposeBoolean('isDeleted', { description: 'True only in the reply of its deletion.' }),
-    canEdit: t.boolean({
-      extensions: reads(...editable),
-      description: 'Whether the caller may edit it.',
-      resolve: (agent, _args, { caller }) => mayChange(caller) && canEditAgent(caller, agent),
-    }),
-    canManage: t.boolean({
-      extensions: reads(...editable),
-      description: 'Whether the caller may delete it and change its visibility, groups and editors.',
-      resolve: (agent, _args, { caller }) => mayChange(caller) && canManageAgent(caller, agent),
-    }),
   }),
 });
+
+/** How it answers. */
+builder.objectFields(AgentRef, (t) => ({
+  generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite passages.' }),
+  intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', {
+    description: 'Whether users see the steps between question and answer: searches, steps of flows, and what tools return.',
+  }),
+  enabledTools: t.field({
+    extensions: reads('enabledTools', ...editable),
+    type: [EnabledToolType],
+    description: 'The tools of the service that all its runs may use; only their types for callers who may not edit it.',
+    resolve: shownTools,
+  }),
+  modelId: t.string({
+    extensions: reads('modelId'),
+    description: 'The model that answers; the default model while none is chosen.',
+    resolve: (agent, _args, { deps }) => findModelId(deps, agent),
+  }),
+  options: t.field({
+    extensions: reads('options'),
+    type: AgentOptionsType,
+    description: 'How the model samples.',
+    resolve: ({ options }) => options,
+  }),
+}));
+
+/** With whom it is shared, and where it is listed. */
+builder.objectFields(AgentRef, (t) => ({
+  groupIds: t.field({
+    extensions: reads('visibleGroupIds'),
+    type: ['ID'],
+    description: 'Groups it is shared with where the visibility is GROUP, as far as the caller sees them.',
+    resolve: ({ visibleGroupIds }) => visibleGroupIds,
+  }),
+  groups: t.loadableList({
+    extensions: reads('id'),
+    type: GroupType,
+    description: 'Those groups, as far as the caller sees them.',
+    load: (agentIds: string[], { deps, caller }) => listGroupsOfAgents(deps, caller, agentIds),
+    resolve: ({ id }) => id,
+  }),
+  editors: t.field({
+    extensions: reads(...editable),
+    type: [AgentEditorType],
+    description: 'Users who may edit it besides the owner. Empty for callers of other organizations who may not edit it.',
+    resolve: (agent, _args, { caller }) => visibleEditors(caller, agent),
+  }),
+  publicCategories: t.field({
+    extensions: reads('publicCategories'),
+    type: [PublicCategoryType],
+    description: 'Where the public catalog lists it.',
+    resolve: ({ publicCategories }) => publicCategories,
+  }),
+  orgCategoryIds: t.exposeStringList('orgCategoryIds', { description: "Where the organization's catalog lists it." }),
+}));
+
+/** What people say of it, and what the caller may do with it. */
+builder.objectFields(AgentRef, (t) => ({
+  messageCount: t.exposeInt('messageCount', { description: 'Messages in all its chats, of users and of the agent.' }),
+  ratingCount: t.exposeInt('ratingCount', { description: 'How many ratings it has.' }),
+  rating: t.float({
+    extensions: reads('ratingCount', 'ratingSum'),
+    description: 'The mean of its ratings; 0 while there is none.',
+    resolve: ({ ratingCount, ratingSum }) => (ratingCount === 0 ? 0 : ratingSum / ratingCount),
+  }),
+  ownRating: t.loadable({
+    extensions: reads('id'),
+    type: 'Int',
+    nullable: true,
+    description: "The caller's own rating of it, 1 to 5; null while there is none.",
+    load: (ids: string[], { deps, caller }) => ownRatings(deps, caller, ids),
+    resolve: ({ id }) => id,
+  }),
+  isShared: t.boolean({
+    extensions: reads('isOpenToOthers', 'editors'),
+    description: 'Whether anybody besides its owner may use it.',
+    resolve: isShared,
+  }),
+  hasOwnChats: t.boolean({
+    extensions: reads('hasUserChats'),
+    description: 'Whether the caller has chats with it.',
+    resolve: ({ hasUserChats }) => hasUserChats,
+  }),
+  isApprovedByOrg: t.exposeBoolean('isApprovedByOrg', { description: 'Whether an administrator approved it.' }),
+  warnings: t.field({
+    type: [WarningType],
+    nullable: true,
+    description: 'After a change, that the approval ended with it; null when there is nothing to say.',
+    resolve: (agent) => (agent.endedApproval === true ? [...approvalWarnings(agent)] : null),
+  }),
+  isPremiumModel: t.boolean({
+    extensions: reads('modelId'),
+    description: 'Whether its model is marked as premium.',
+    resolve: (agent, _args, { deps }) => {
+      // A value instead of a promise for each agent of a list, once the models are known.
+      const modelInfo = deps.models.find(findModelId(deps, agent));
+      return modelInfo instanceof Promise
+        ? modelInfo.then((model) => model?.isPremium ?? false)
+        : (modelInfo?.isPremium ?? false);
+    },
+  }),
+  isDeleted: t.exposeBoolean('isDeleted', { description: 'True only in the reply of its deletion.' }),
+  canEdit: t.boolean({
+    extensions: reads(...editable),
+    description: 'Whether the caller may edit it.',
+    resolve: (agent, _args, { caller }) => mayChange(caller) && canEditAgent(caller, agent),
+  }),
+  canManage: t.boolean({
+    extensions: reads(...editable),
+    description: 'Whether the caller may delete it and change its visibility, groups and editors.',
+    resolve: (agent, _args, { caller }) => mayChange(caller) && canManageAgent(caller, agent),
+  }),
+}));
 
 function findCategory({ categoryId, orgCategoryIds }: AgentView): string | null {
   return toText(categoryId) ?? orgCategoryIds[0] ?? null;

@@ -173,6 +173,10 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, dataSourceId, expectedDraft }, { deps, caller }) =>
       detachDataSource(deps, caller, agentId, dataSourceId, expectedDraft),
   }),
+}));
+
+/** Changes of a source itself. */
+builder.mutationFields((t) => ({
   updateDataSource: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DataSourceType,

@@ -180,92 +180,100 @@ export const DataSourceType = DataSourceRef.implement({
         (await findConnectionsOfSources(deps, caller, sources)).map((connection) => connection ?? null),
       resolve: (source) => source,
     }),
-    indexStatus: t.field({
-      extensions: reads('counts', 'isDeleting', 'errorCode', 'activeRun'),
-      type: IndexStatusType,
-      description: 'The progress of indexing, computed from the items.',
-      resolve: sourceIndexStatus,
-    }),
-    indexPercentage: t.int({
-      extensions: reads('counts', 'activeRun'),
-      description: 'Whole percent from 0 to 100; 100 only when nothing is left to do.',
-      resolve: sourceIndexPercentage,
-    }),
-    activeRun: t.field({
-      extensions: reads('activeRun'),
-      type: SourceRunRef,
-      nullable: true,
-      description: 'The reading of it that is going on; null when there is none.',
-      resolve: ({ activeRun }, _args, context) => loadNode(context, 'sourceRun', activeRun?.id),
-    }),
-    errorCode: t.field({
-      extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem', 'activeRun'),
-      type: KnowledgeErrorCodeType,
-      nullable: true,
-      description: 'Why it is FAILED, or ended with failures, for programs; null when nothing stands in the way.',
-      resolve: (source) => knowledgeErrorCode(sourceError(source)?.code),
-    }),
-    errorMessage: t.string({
-      extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem', 'activeRun'),
-      nullable: true,
-      description: 'The same for people. Each item that could not be indexed carries its own reason.',
-      resolve: (source) => sourceError(source)?.message ?? null,
-    }),
-    warnings: t.field({
-      extensions: reads('type'),
-      type: [WarningType],
-      description:
-        'Why this instance cannot read it, such as a setting that is missing, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
-      resolve: (source, _args, { deps }) => [...sourceWarnings(source.type, deps.settings), ...approvalWarnings(source)],
-    }),
-    cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
-    orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),
-    access: t.expose('access', { type: SourceAccessType, description: 'Whose rights decide what is found in it.' }),
-    linkShared: t.expose('linkShared', {
-      type: LinkSharingType,
-      description: 'Of a MIRRORED source: whether what is open by link is found.',
-    }),
-    recheck: t.expose('recheck', {
-      type: RecheckModeType,
-      description: 'Of a MIRRORED source: whether it is asked once more before a model gets passages.',
-    }),
-    usageCount: t.exposeInt('usageCount', { description: 'How many agents have it attached.' }),
-    statistics: t.field({
-      extensions: reads('counts'),
-      type: IndexingStatisticsType,
-      description: 'Its items by what they are doing.',
-      resolve: ({ counts }) => indexingStatistics(counts),
-    }),
-    vectors: t.loadable({
-      extensions: reads('id'),
-      type: SourceVectorsType,
-      nullable: true,
-      description: 'Its vectors; null where this service makes none.',
-      load: (ids: string[], { deps }) => findSourceVectors(deps, ids),
-      resolve: ({ id }) => id,
-    }),
-    canEdit: t.boolean({
-      extensions: reads('orgId', 'ownerUserId'),
-      description: 'Whether the caller may change, refresh or delete it.',
-      resolve: (source, _args, { caller }) => mayChange(caller) && canEditDataSource(caller, source),
-    }),
-    agents: t.field({
-      extensions: reads('id'),
-      type: AgentConnection,
-      description: 'The agents that have it attached, as far as the caller may use them, newest first.',
-      args: pageArgs(t.arg),
-      resolve: async ({ id }, args, context, info) => {
-        // Routes show no more of them than their names and pictures.
-        if (context.terms?.agentsByName === true) return wholePage((await agentsByName(context, id)) as readonly AgentView[]);
-        const page = await agentPageOf(context, id, pageRequest(context, args, ['text']));
-        const agents = await Promise.all(
-          page.items.map((agent): Promise<AgentView | null> | null => loadAgent(context, agent.id, info)),
-        );
-        return { ...page, items: agents.filter((agent) => agent !== null), keyOf: (agent: AgentView) => [agent.id] };
-      },
-    }),
   }),
 });
+
+/** How its indexing goes. */
+builder.objectFields(DataSourceRef, (t) => ({
+  indexStatus: t.field({
+    extensions: reads('counts', 'isDeleting', 'errorCode', 'activeRun'),
+    type: IndexStatusType,
+    description: 'The progress of indexing, computed from the items.',
+    resolve: sourceIndexStatus,
+  }),
+  indexPercentage: t.int({
+    extensions: reads('counts', 'activeRun'),
+    description: 'Whole percent from 0 to 100; 100 only when nothing is left to do.',
+    resolve: sourceIndexPercentage,
+  }),
+  activeRun: t.field({
+    extensions: reads('activeRun'),
+    type: SourceRunRef,
+    nullable: true,
+    description: 'The reading of it that is going on; null when there is none.',
+    resolve: ({ activeRun }, _args, context) => loadNode(context, 'sourceRun', activeRun?.id),
+  }),
+  errorCode: t.field({
+    extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem', 'activeRun'),
+    type: KnowledgeErrorCodeType,
+    nullable: true,
+    description: 'Why it is FAILED, or ended with failures, for programs; null when nothing stands in the way.',
+    resolve: (source) => knowledgeErrorCode(sourceError(source)?.code),
+  }),
+  errorMessage: t.string({
+    extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem', 'activeRun'),
+    nullable: true,
+    description: 'The same for people. Each item that could not be indexed carries its own reason.',
+    resolve: (source) => sourceError(source)?.message ?? null,
+  }),
+  warnings: t.field({
+    extensions: reads('type'),
+    type: [WarningType],
+    description:
+      'Why this instance cannot read it, such as a setting that is missing, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
+    resolve: (source, _args, { deps }) => [...sourceWarnings(source.type, deps.settings), ...approvalWarnings(source)],
+  }),
+}));
+
+/** Who finds something in it, and who uses it. */
+builder.objectFields(DataSourceRef, (t) => ({
+  cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
+  orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),
+  access: t.expose('access', { type: SourceAccessType, description: 'Whose rights decide what is found in it.' }),
+  linkShared: t.expose('linkShared', {
+    type: LinkSharingType,
+    description: 'Of a MIRRORED source: whether what is open by link is found.',
+  }),
+  recheck: t.expose('recheck', {
+    type: RecheckModeType,
+    description: 'Of a MIRRORED source: whether it is asked once more before a model gets passages.',
+  }),
+  usageCount: t.exposeInt('usageCount', { description: 'How many agents have it attached.' }),
+  statistics: t.field({
+    extensions: reads('counts'),
+    type: IndexingStatisticsType,
+    description: 'Its items by what they are doing.',
+    resolve: ({ counts }) => indexingStatistics(counts),
+  }),
+  vectors: t.loadable({
+    extensions: reads('id'),
+    type: SourceVectorsType,
+    nullable: true,
+    description: 'Its vectors; null where this service makes none.',
+    load: (ids: string[], { deps }) => findSourceVectors(deps, ids),
+    resolve: ({ id }) => id,
+  }),
+  canEdit: t.boolean({
+    extensions: reads('orgId', 'ownerUserId'),
+    description: 'Whether the caller may change, refresh or delete it.',
+    resolve: (source, _args, { caller }) => mayChange(caller) && canEditDataSource(caller, source),
+  }),
+  agents: t.field({
+    extensions: reads('id'),
+    type: AgentConnection,
+    description: 'The agents that have it attached, as far as the caller may use them, newest first.',
+    args: pageArgs(t.arg),
+    resolve: async ({ id }, args, context, info) => {
+      // Routes show no more of them than their names and pictures.
+      if (context.terms?.agentsByName === true) return wholePage((await agentsByName(context, id)) as readonly AgentView[]);
+      const page = await agentPageOf(context, id, pageRequest(context, args, ['text']));
+      const agents = await Promise.all(
+        page.items.map((agent): Promise<AgentView | null> | null => loadAgent(context, agent.id, info)),
+      );
+      return { ...page, items: agents.filter((agent) => agent !== null), keyOf: (agent: AgentView) => [agent.id] };
+    },
+  }),
+}));
 
 registerNode('dataSource', {
   typeName: 'DataSource',

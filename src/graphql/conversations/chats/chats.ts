@@ -130,57 +130,61 @@ export const ChatType = ChatRef.implement({
         'A text of its agent that the first message begins from, for the box of a front end; null when there is none. Models do not get it.',
       resolve: ({ agent }) => (agent.seed === '' ? null : agent.seed),
     }),
-    activeRunId: t.exposeID('activeRunId', { nullable: true, description: 'The run that answers now; null when none does.' }),
-    activeRun: t.field({
-      type: RunRef,
-      nullable: true,
-      description: 'That run.',
-      resolve: ({ activeRunId }, _args, context) => nodeById(context, activeRunId),
-    }),
-    userInputs: t.field({
-      type: [ChatUserInputType],
-      description: "The values of the agent's user inputs that it began with; at most 100.",
-      resolve: ({ userInputs }) => Object.entries(userInputs),
-    }),
-    canWrite: t.boolean({
-      description: 'Whether the caller may write in it: its user may, readers of its log may not.',
-      resolve: (chat, _args, { caller }) => canWriteChat(caller, chat),
-    }),
-    isVisibleToEditors: t.exposeBoolean('isVisibleToEditors', {
-      description:
-        'Whether editors of its agent may read it while the agent has `chatLogsVisible`: decided when the chat was made, and only within the organization of the agent.',
-    }),
-    isUnread: t.boolean({
-      description: 'Whether a run has ended in it since the caller last called `markChatRead`.',
-      resolve: (chat, _args, context) => isChatUnread(context, chat),
-    }),
-    summary: t.string({
-      nullable: true,
-      description: 'The last summary of the chat; null without one.',
-      resolve: ({ id }, _args, context) => summaryOfChat(context, id),
-    }),
-    activeLeaf: t.field({
-      type: MessageRef,
-      nullable: true,
-      description: 'The last message of the branch that people and models read; null in an empty chat.',
-      resolve: async ({ id }, _args, context) => loadNode(context, 'message', await leafOfChat(context, id)),
-    }),
-    messages: t.field({
-      type: MessageConnection,
-      description:
-        'What was said on the branch that people and models read, in order. A chat opens with the end of it: `last: 50`; `before` leads back to its beginning.',
-      args: pageArgs(t.arg),
-      resolve: async (chat, args, context) => {
-        // Routes show the newest 2,000.
-        if (context.terms?.whole === true) return wholePage(await transcriptOfChat(context, chat.id));
-        const page = await pageOfChat(context, chat.id, pageRequest(context, args, messageKey));
-        keepNode(context, 'chat', chat);
-        for (const message of page.items) keepNode(context, 'message', message);
-        return page;
-      },
-    }),
   }),
 });
+
+/** What happens in it, and what was said. */
+builder.objectFields(ChatRef, (t) => ({
+  activeRunId: t.exposeID('activeRunId', { nullable: true, description: 'The run that answers now; null when none does.' }),
+  activeRun: t.field({
+    type: RunRef,
+    nullable: true,
+    description: 'That run.',
+    resolve: ({ activeRunId }, _args, context) => nodeById(context, activeRunId),
+  }),
+  userInputs: t.field({
+    type: [ChatUserInputType],
+    description: "The values of the agent's user inputs that it began with; at most 100.",
+    resolve: ({ userInputs }) => Object.entries(userInputs),
+  }),
+  canWrite: t.boolean({
+    description: 'Whether the caller may write in it: its user may, readers of its log may not.',
+    resolve: (chat, _args, { caller }) => canWriteChat(caller, chat),
+  }),
+  isVisibleToEditors: t.exposeBoolean('isVisibleToEditors', {
+    description:
+      'Whether editors of its agent may read it while the agent has `chatLogsVisible`: decided when the chat was made, and only within the organization of the agent.',
+  }),
+  isUnread: t.boolean({
+    description: 'Whether a run has ended in it since the caller last called `markChatRead`.',
+    resolve: (chat, _args, context) => isChatUnread(context, chat),
+  }),
+  summary: t.string({
+    nullable: true,
+    description: 'The last summary of the chat; null without one.',
+    resolve: ({ id }, _args, context) => summaryOfChat(context, id),
+  }),
+  activeLeaf: t.field({
+    type: MessageRef,
+    nullable: true,
+    description: 'The last message of the branch that people and models read; null in an empty chat.',
+    resolve: async ({ id }, _args, context) => loadNode(context, 'message', await leafOfChat(context, id)),
+  }),
+  messages: t.field({
+    type: MessageConnection,
+    description:
+      'What was said on the branch that people and models read, in order. A chat opens with the end of it: `last: 50`; `before` leads back to its beginning.',
+    args: pageArgs(t.arg),
+    resolve: async (chat, args, context) => {
+      // Routes show the newest 2,000.
+      if (context.terms?.whole === true) return wholePage(await transcriptOfChat(context, chat.id));
+      const page = await pageOfChat(context, chat.id, pageRequest(context, args, messageKey));
+      keepNode(context, 'chat', chat);
+      for (const message of page.items) keepNode(context, 'message', message);
+      return page;
+    },
+  }),
+}));
 
 registerNode('chat', {
   typeName: 'Chat',

@@ -225,67 +225,75 @@ export const MessageType = MessageRef.implement({
       description: 'The cited passages, in the order of its text.',
       resolve: ({ citations }) => citations ?? [],
     }),
-    runId: t.exposeID('runId', { nullable: true, description: 'The run that it began, or whose output it is.' }),
-    agentVersion: t.int({
-      nullable: true,
-      description:
-        'The version of the agent that said it; 0: a draft that was not published. Where it differs from that of the answer before, the agent was changed in between. Null for other messages, and for those of before versions.',
-      resolve: ({ agentVersion }) => agentVersion ?? null,
-    }),
-    run: t.field({
-      type: RunRef,
-      nullable: true,
-      description: 'That run; null for a message that belongs to none.',
-      resolve: ({ runId }, _args, context) => nodeById(context, runId),
-    }),
-    modelName: t.string({
-      nullable: true,
-      description:
-        'On an imported answer: the model that wrote it, as the file called it. The model of an answer of here is that of its run.',
-      resolve: ({ modelName }) => modelName ?? null,
-    }),
-    error: t.field({
-      type: RunErrorType,
-      nullable: true,
-      description:
-        'On a message of the user: why the run that answers it failed. `retryRun` asks it again while it is the last one.',
-      resolve: (message, _args, context) => failureOfMessage(context, message),
-    }),
-    isComplete: t.boolean({
-      description: 'False when the run was cut while it was being said.',
-      resolve: ({ status }) => status === 'completed',
-    }),
-    isActive: t.exposeBoolean('isActive', {
-      description: 'Whether it is on the branch that people and models read. `selectBranch` changes that.',
-    }),
-    parent: t.field({
-      type: MessageRef,
-      nullable: true,
-      description: 'The message before it on its branch; null for the first.',
-      resolve: async ({ id }, _args, context) => loadNode(context, 'message', (await kinOfMessage(context, id)).parentId),
-    }),
-    siblings: t.field({
-      type: [MessageRef],
-      description: `The messages at its place on all branches, itself among them, the first one first: texts of \`editMessage\`, answers of \`regenerateMessage\`. The newest ${kinMax} when there are more.`,
-      resolve: async ({ id }, _args, context) =>
-        loadNodes(context, 'message', (await kinOfMessage(context, id)).siblingIds.slice(-kinMax)),
-    }),
-    siblingIndex: t.int({
-      description: 'Its place among its siblings, from 0.',
-      resolve: async ({ id }, _args, context) => (await kinOfMessage(context, id)).siblingIds.indexOf(id),
-    }),
-    siblingCount: t.int({
-      description: 'How many messages there are at its place, itself among them; 1 where there are no branches.',
-      resolve: async ({ id }, _args, context) => (await kinOfMessage(context, id)).siblingIds.length,
-    }),
-    replies: t.field({
-      type: [MessageRef],
-      description: `The messages that follow it, one on each branch, the first one first. The newest ${kinMax} when there are more.`,
-      resolve: async ({ id }, _args, context) =>
-        loadNodes(context, 'message', (await repliesToMessage(context, id)).slice(-kinMax)),
-    }),
   }),
 });
+
+/** The run it belongs to. */
+builder.objectFields(MessageRef, (t) => ({
+  runId: t.exposeID('runId', { nullable: true, description: 'The run that it began, or whose output it is.' }),
+  agentVersion: t.int({
+    nullable: true,
+    description:
+      'The version of the agent that said it; 0: a draft that was not published. Where it differs from that of the answer before, the agent was changed in between. Null for other messages, and for those of before versions.',
+    resolve: ({ agentVersion }) => agentVersion ?? null,
+  }),
+  run: t.field({
+    type: RunRef,
+    nullable: true,
+    description: 'That run; null for a message that belongs to none.',
+    resolve: ({ runId }, _args, context) => nodeById(context, runId),
+  }),
+  modelName: t.string({
+    nullable: true,
+    description:
+      'On an imported answer: the model that wrote it, as the file called it. The model of an answer of here is that of its run.',
+    resolve: ({ modelName }) => modelName ?? null,
+  }),
+  error: t.field({
+    type: RunErrorType,
+    nullable: true,
+    description:
+      'On a message of the user: why the run that answers it failed. `retryRun` asks it again while it is the last one.',
+    resolve: (message, _args, context) => failureOfMessage(context, message),
+  }),
+  isComplete: t.boolean({
+    description: 'False when the run was cut while it was being said.',
+    resolve: ({ status }) => status === 'completed',
+  }),
+}));
+
+/** Its place among the branches of its chat. */
+builder.objectFields(MessageRef, (t) => ({
+  isActive: t.exposeBoolean('isActive', {
+    description: 'Whether it is on the branch that people and models read. `selectBranch` changes that.',
+  }),
+  parent: t.field({
+    type: MessageRef,
+    nullable: true,
+    description: 'The message before it on its branch; null for the first.',
+    resolve: async ({ id }, _args, context) => loadNode(context, 'message', (await kinOfMessage(context, id)).parentId),
+  }),
+  siblings: t.field({
+    type: [MessageRef],
+    description: `The messages at its place on all branches, itself among them, the first one first: texts of \`editMessage\`, answers of \`regenerateMessage\`. The newest ${kinMax} when there are more.`,
+    resolve: async ({ id }, _args, context) =>
+      loadNodes(context, 'message', (await kinOfMessage(context, id)).siblingIds.slice(-kinMax)),
+  }),
+  siblingIndex: t.int({
+    description: 'Its place among its siblings, from 0.',
+    resolve: async ({ id }, _args, context) => (await kinOfMessage(context, id)).siblingIds.indexOf(id),
+  }),
+  siblingCount: t.int({
+    description: 'How many messages there are at its place, itself among them; 1 where there are no branches.',
+    resolve: async ({ id }, _args, context) => (await kinOfMessage(context, id)).siblingIds.length,
+  }),
+  replies: t.field({
+    type: [MessageRef],
+    description: `The messages that follow it, one on each branch, the first one first. The newest ${kinMax} when there are more.`,
+    resolve: async ({ id }, _args, context) =>
+      loadNodes(context, 'message', (await repliesToMessage(context, id)).slice(-kinMax)),
+  }),
+}));
 
 registerNode('message', {
   typeName: 'Message',

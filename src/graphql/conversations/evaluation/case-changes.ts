@@ -145,6 +145,10 @@ builder.mutationFields((t) => ({
     args: { datasetId: t.arg.id(datasetId), caseIds: t.arg.idList(caseIds) },
     resolve: (_root, args, { deps, caller }) => removeCases(deps, caller, args.datasetId, args.caseIds),
   }),
+}));
+
+/** Many cases at once: from a file, from runs, from documents. */
+builder.mutationFields((t) => ({
   importDatasetCases: t.field({
     authScopes: scope,
     type: DatasetRef,

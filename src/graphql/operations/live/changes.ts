@@ -206,6 +206,10 @@ builder.subscriptionFields((t) => ({
     subscribe: (_root, args, context) => watchRuns(context.deps, context.caller, toOptions(context, args)),
     resolve: (change) => change,
   }),
+}));
+
+/** What belongs to the caller or, for administrators, to the organization. */
+builder.subscriptionFields((t) => ({
   memoriesChanged: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: MemoryChange,
