@@ -181,7 +181,7 @@ builder.subscriptionFields((t) => ({
   messagesChanged: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: MessageChange,
-    description: `The messages of a chat that \`chatMessages\` lists, the newest 1,0, as they are written, changed, rated and removed: those of the active branch, so another branch comes as DELETED and CREATED messages. An answer is CREATED when its run ends; \`runEvents\` tells it word by word. Ends when the chat is deleted or the caller may not read it any more. ${timingNote}`,
+    description: `The messages of a chat that \`chatMessages\` lists, the newest 1,000, as they are written, changed, rated and removed: those of the active branch, so another branch comes as DELETED and CREATED messages. An answer is CREATED when its run ends; \`runEvents\` tells it word by word. Ends when the chat is deleted or the caller may not read it any more. ${timingNote}`,
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       ...afterArg(t.arg, 'Of messages, new and changed ones; removed ones are not told.'),
