@@ -14,7 +14,7 @@ import { createAuditSink } from '../engine/audit/sink.ts';
 import { createEgress, type EgressOptions, readEgressOptions } from '../engine/egress/egress.ts';
 import { createExportReader } from '../engine/imports/export-reader.ts';
 import { Jobs } from '../engine/jobs/jobs.ts';
-import { createKnowledge } from '../engine/knowledge/knowledge.ts';
+import { Knowledge } from '../engine/knowledge/knowledge.ts';
 import { createMailer } from '../engine/mail/mailer.ts';
 import { createModelRouter } from '../engine/models/router.ts';
 import { createPasswordHasher } from '../engine/passwords/hasher.ts';
@@ -103,7 +103,7 @@ async function makeDeps(
   const egressOptions = egressOptionsFrom(settings, pools);
   const egress = createEgress(egressOptions);
   const oidc = createOidcProviders(settings.oidcProviders, egressOptions);
-  const knowledge = createKnowledge({
+  const knowledge = new Knowledge({
     ...{ ...basics, jobs, pools, egress, publicUrl, models },
     embed: (charge, call, signal) => runs.embed(charge, call, signal),
     search: (charge, modelId, search) => runs.search(charge, modelId, search),

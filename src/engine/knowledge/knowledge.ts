@@ -15,7 +15,7 @@ import type { RankedChunk } from '../../storage/knowledge/passages/chunk-ranking
 import { createPostgresIndex } from '../../storage/knowledge/search-index/postgres.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
-import { createProxies } from '../egress/proxies.ts';
+import { createProxies, type Proxies } from '../egress/proxies.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { Charge, ChargedSearch, Embed } from '../plan/plan.ts';
@@ -33,7 +33,7 @@ import { createPageReader, type PageReader } from './connectors/web/reading/page
 import { signedContentAddress } from './content-links.ts';
 import { type Embeddings, findSpace } from './embeddings/embeddings.ts';
 import type { DocumentBytes, ExtractedDocument } from './extract/document.ts';
-import { createExtractor } from './extract/extract.ts';
+import { createExtractor, type Extractor } from './extract/extract.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
 import { Recheck } from './permissions/recheck.ts';
 import { readAttachmentText } from './read-attachment.ts';
@@ -73,52 +73,6 @@ export interface PassageMatches extends SearchResult {
   readonly searched: SearchedQuestion;
 }
 
-/** The knowledge engine, as the domain and the run engine use it. */
-export interface Knowledge {
-  /** Searches of this process since it started. */
-  readonly counts: SearchCounts;
-  /** What the operator should know about vectors; undefined when all is well, or no embedding model is set. */
-  readonly shortcoming: string | undefined;
-  /** The copy of all passages at SEARCH_INDEX_URL; undefined where it is not set. */
-  readonly copy: SearchedCopy | undefined;
-  /** Looks at the search index of the settings. @throws StartRefusal for one that can never be used. */
-  prepare(): Promise<void>;
-  /** The vectors of sources; none where the service makes no vectors. */
-  vectorsOf(dataSourceIds: readonly string[]): Promise<readonly PendingCount[]>;
-  /** Passages of all sources without a vector; undefined where none are made. */
-  withoutVectors(): Promise<number | undefined>;
-  /** Finds the passages of the given sources that fit a question best, best first. */
-  search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<PassageMatches>;
-  /** Why a search with this question and these limits found its passages. See search/explain.ts. */
-  explain(question: SearchQuestion, limits: SearchLimits, matches: readonly PassageMatch[]): Promise<Explanations>;
-  /** The chunks before and after passages, by `itemId ordinal`. One statement. */
-  neighbours(passageMatches: readonly PassageMatch[]): Promise<ReadonlyMap<string, string>>;
-  /**
-   * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
-   * Tenants and organizations share the places.
-   *
-   * @param param  the caller's name of the file, for the error.
-   * @throws DomainError INVALID_VALUE for a file that gives no text.
-   */
-  readFile(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<string>;
-  /** The same with the title that the document has, and its pages. */
-  readDocument(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<ExtractedDocument>;
-  /** Looks at pages of the web, in a separate process. */
-  readonly pages: PageReader;
-  /** Whether single documents of a kind of source can be asked for at its service. */
-  canRecheck(type: DataSourceType): boolean;
-  /** Lists what could be added from a connection. @throws SourceError, see `browse` */
-  browse(connection: Connection, query: BrowseQuery, signal: AbortSignal): Promise<BrowsePage>;
-  /** The site that a source would read with a connection. See connections/find-site.ts. */
-  findSite(product: AtlassianProduct, connection: Connection, cloudId: string | undefined): Promise<SiteMatch | undefined>;
-  /** Connects accounts of other services in the browser. */
-  readonly connecting: Connecting;
-  /** Registers the jobs and repeated tasks of indexing. */
-  registerJobs(): void;
-  /** Ends the processes that read documents. Stop the jobs before. */
-  close(): Promise<void>;
-}
-
 export interface KnowledgeOptions {
   readonly egress: Egress;
   readonly settings: Settings;
@@ -137,123 +91,222 @@ export interface KnowledgeOptions {
   newId(kind: IdKind): string;
 }
 
-/** Makes the knowledge engine: search, and the jobs that index. */
-export function createKnowledge(options: KnowledgeOptions): Knowledge {
-  const { egress, settings, storage, pools } = options;
-  const proxies = createProxies(settings);
-  const vendors = new ServiceClient({
+/** The knowledge engine, as the domain and the run engine use it: search, and the jobs that index. */
+export class Knowledge {
+  /** Searches of this process since it started. */
+  readonly counts = new SearchCounts();
+  /** What the operator should know about vectors; undefined when all is well, or no embedding model is set. */
+  readonly shortcoming: string | undefined;
+  /** The copy of all passages at SEARCH_INDEX_URL; undefined where it is not set. */
+  readonly copy: SearchedCopy | undefined;
+  /** Looks at pages of the web, in a separate process. */
+  readonly pages: PageReader;
+  /** Connects accounts of other services in the browser. */
+  readonly connecting: Connecting;
+  readonly #options: KnowledgeOptions;
+  readonly #embeddings: Embeddings | undefined;
+  readonly #reranker: ReturnType<typeof createReranker>;
+  readonly #readers: Readers;
+  readonly #services: ReturnType<typeof createServices>;
+  readonly #permissionReaders: PermissionReaders;
+  readonly #recheck: Recheck;
+  readonly #pending: RecentValue<number | undefined>;
+
+  constructor(options: KnowledgeOptions) {
+    const { settings, storage, logger } = options;
+    const proxies = createProxies(settings);
+    const vendors = createServiceClient(options, proxies);
+    this.#options = options;
+    this.#readers = createReaders(options);
+    this.pages = createPageReader({ ...this.#readers.web, settings });
+    this.#services = createServices(options, vendors, this.pages);
+    this.#permissionReaders = PermissionReaders.open(this.#services);
+    this.#recheck = new Recheck({ storage, readers: this.#permissionReaders });
+    this.connecting = createConnecting({ ...options, vendors });
+    this.#embeddings = createEmbeddings(options);
+    this.#reranker = createReranker(settings, options.search, proxies);
+    this.copy = createCopy(options, this.#embeddings);
+    this.#pending = new RecentValue(countAgeMs, async () => storage.knowledge.embeddings?.countAll(await this.#spaceId()));
+    this.shortcoming = findShortcoming(storage);
+    if (this.shortcoming !== undefined) logger.warn(this.shortcoming);
+  }
+
+  /** Looks at the search index of the settings. @throws StartRefusal for one that can never be used. */
+  async prepare(): Promise<void> {
+    if (this.copy !== undefined) await this.copy.prepare();
+    else if (this.#options.settings.ROLE !== 'web') await forgetCopy(this.#options);
+  }
+
+  /** The vectors of sources; none where the service makes no vectors. */
+  async vectorsOf(dataSourceIds: readonly string[]): Promise<readonly PendingCount[]> {
+    return (await this.#options.storage.knowledge.embeddings?.counts(dataSourceIds, await this.#spaceId())) ?? [];
+  }
+
+  /** Passages of all sources without a vector; undefined where none are made. */
+  withoutVectors(): Promise<number | undefined> {
+    return this.#pending.read();
+  }
+
+  /** Finds the passages of the given sources that fit a question best, best first. */
+  async search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<PassageMatches> {
+    const { orgId, dataSourceIds, question: text, earlier = [], charge } = question;
+    const { passagesMax, tokensMax, ...items } = limits;
+    const { chunks, permissions } = this.#options.storage.knowledge;
+    const gate = await permissions.gates.open(charge, dataSourceIds);
+    const context = collectContext(text, earlier);
+    const searchResult = await searchPassages(
+      { ranking: chunks, index: this.copy?.index, embeddings: this.#embeddings, reranker: this.#reranker },
+      { orgId, dataSourceIds, ...items, ...(gate === undefined ? {} : { gate }) },
+      { text, context, charge },
+      { passagesMax, tokensMax },
+      (chunk) => {
+        const isMirrored = gate?.mirroredIds.includes(chunk.dataSourceId) === true;
+        return this.#addressOf(chunk, orgId, isMirrored ? charge : undefined);
+      },
+      signal,
+    );
+    const passages = await this.#recheck.keepOpen(gate, charge, searchResult.passages, signal);
+    this.counts.add(searchResult.retrieval);
+    const rewrite = context.length === 0 ? 'none' : 'context';
+    return { ...searchResult, passages, searched: { text, rewrite, context: context.map((turn) => turn.text) } };
+  }
+
+  /** Why a search with this question and these limits found its passages. See search/explain.ts. */
+  async explain(question: SearchQuestion, limits: SearchLimits, matches: readonly PassageMatch[]): Promise<Explanations> {
+    const { orgId, dataSourceIds, question: text, earlier = [] } = question;
+    const { passagesMax: _passages, tokensMax: _tokens, ...items } = limits;
+    const { chunks } = this.#options.storage.knowledge;
+    return explainPassages(chunks, { orgId, dataSourceIds, ...items }, text, collectContext(text, earlier), matches);
+  }
+
+  /** The chunks before and after passages, by `itemId ordinal`. One statement. */
+  async neighbours(passageMatches: readonly PassageMatch[]): Promise<ReadonlyMap<string, string>> {
+    const places = passageMatches.flatMap(({ knowledgeItemId: itemId, firstOrdinal, lastOrdinal }) => [
+      { itemId, ordinal: firstOrdinal - 1 },
+      { itemId, ordinal: lastOrdinal + 1 },
+    ]);
+    const chunks = await this.#options.storage.knowledge.chunks.details.textsAt(places);
+    return new Map(chunks.map(({ itemId, ordinal, text }) => [`${itemId} ${ordinal}`, text]));
+  }
+
+  /**
+   * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
+   * Tenants and organizations share the places.
+   *
+   * @param param  the caller's name of the file, for the error.
+   * @throws DomainError INVALID_VALUE for a file that gives no text.
+   */
+  async readFile(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<string> {
+    const { text, omissions } = await this.readDocument(owner, document, param, signal);
+    return textWithOmissions(text, omissions);
+  }
+
+  /** The same with the title that the document has, and its pages. */
+  readDocument(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<ExtractedDocument> {
+    return readAttachmentText({ ...this.#readers.prompt, settings: this.#options.settings }, owner, document, param, signal);
+  }
+
+  /** Whether single documents of a kind of source can be asked for at its service. */
+  canRecheck(type: DataSourceType): boolean {
+    return this.#permissionReaders.find(type)?.recheck !== undefined;
+  }
+
+  /** Lists what could be added from a connection. @throws SourceError, see `browse` */
+  browse(connection: Connection, query: BrowseQuery, signal: AbortSignal): Promise<BrowsePage> {
+    return browse(this.#services, connection, query, signal);
+  }
+
+  /** The site that a source would read with a connection. See connections/find-site.ts. */
+  findSite(product: AtlassianProduct, connection: Connection, cloudId: string | undefined): Promise<SiteMatch | undefined> {
+    return findSite(this.#services, product, connection, cloudId);
+  }
+
+  /** Registers the jobs and repeated tasks of indexing. */
+  registerJobs(): void {
+    registerIndexJobs({
+      ...this.#options,
+      embeddings: this.#embeddings,
+      connectors: Connectors.open(this.#services),
+      permissionReaders: this.#permissionReaders,
+      extractor: this.#readers.indexing,
+    });
+    this.copy?.register(this.#options.jobs);
+  }
+
+  /** Ends the processes that read documents. Stop the jobs before. */
+  async close(): Promise<void> {
+    const { web, prompt, indexing } = this.#readers;
+    await Promise.all([
+      ...[web.extractor, prompt.extractor, indexing].map((extractor) => extractor.close()),
+      this.#services.vendors.close(),
+      this.#reranker?.close(),
+      this.copy?.close(),
+    ]);
+  }
+
+  /** Where a passage is read: at its service, or by a link of ours; of a MIRRORED source, for this reader alone. */
+  #addressOf(chunk: RankedChunk, orgId: string, reader: Charge | undefined): string {
+    const { contentUrl, dataSourceId, itemId, chunkId, charStart, charEnd } = chunk;
+    if (contentUrl !== null) return atLines(contentUrl, chunk);
+    const passage = { chunkId, charStart, charEnd };
+    return signedContentAddress(this.#options, {
+      dataSourceId,
+      itemId,
+      orgId,
+      passage,
+      ...(reader === undefined ? {} : { reader }),
+    });
+  }
+
+  async #spaceId(): Promise<number | undefined> {
+    return this.#embeddings === undefined ? undefined : (await findSpace(this.#embeddings))?.id;
+  }
+}
+
+/** Processes that read documents. Files of prompts have places of their own, so they do not wait for pages or for indexing. */
+interface Readers {
+  readonly web: { readonly extractor: Extractor; readonly places: ReturnType<Pools['queue']> };
+  readonly prompt: { readonly extractor: Extractor; readonly places: ReturnType<Pools['queue']> };
+  readonly indexing: Extractor;
+}
+
+function createReaders({ settings, pools }: KnowledgeOptions): Readers {
+  return {
+    web: {
+      extractor: createExtractor({ niceness: indexNiceness, entry: webReaderProgram }),
+      places: pools.queue('page-readers', settings.CONNECTOR_CONCURRENCY),
+    },
+    prompt: {
+      extractor: createExtractor({ niceness: promptNiceness }),
+      places: pools.queue('prompt-readers', settings.PROMPT_READERS_MAX),
+    },
+    indexing: createExtractor({ niceness: indexNiceness }),
+  };
+}
+
+function createServiceClient({ egress, settings }: KnowledgeOptions, proxies: Proxies): ServiceClient {
+  return new ServiceClient({
     egress,
     proxies,
     timeoutMs: settings.CONNECTOR_TIMEOUT_MS,
     connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
     backoffMs: settings.CONNECTOR_BACKOFF_MS,
   });
+}
+
+/** What connectors work with: the client of their services and the tokens for them. */
+function createServices(options: KnowledgeOptions, vendors: ServiceClient, pages: PageReader) {
   const tokens = createConnectionTokens({
     ...{ ...options, vendors },
-    oauthService: (provider) => accountService(provider).oauth(settings),
+    oauthService: (provider) => accountService(provider).oauth(options.settings),
   });
-  const installations = createInstallationTokens({ ...options, vendors });
-  const webExtractor = createExtractor({ niceness: indexNiceness, entry: webReaderProgram });
-  const webPlaces = pools.queue('page-readers', settings.CONNECTOR_CONCURRENCY);
-  const pages = createPageReader({ extractor: webExtractor, places: webPlaces, settings });
-  const services = { ...options, vendors, tokens, installations, pages };
-  const connectors = Connectors.open(services);
-  const permissionReaders = PermissionReaders.open(services);
-  const recheck = new Recheck({ storage, readers: permissionReaders });
-  const embeddings = createEmbeddings(options);
-  const { vectors } = storage.db;
-  const shortcoming =
-    vectors.kind === 'missing' ? `Searches go by words alone, although EMBEDDING_MODEL is set: ${vectors.detail}.` : undefined;
-  if (shortcoming !== undefined) options.logger.warn(shortcoming);
-  const reranker = createReranker(settings, options.search, proxies);
-  const copy = createCopy(options, embeddings);
-  const counts = new SearchCounts();
-  const spaceId = async () => (embeddings === undefined ? undefined : (await findSpace(embeddings))?.id);
-  const waiting = new RecentValue(countAgeMs, async () => storage.knowledge.embeddings?.countAll(await spaceId()));
-  const indexExtractor = createExtractor({ niceness: indexNiceness });
-  const promptReader = {
-    extractor: createExtractor({ niceness: promptNiceness }),
-    places: pools.queue('prompt-readers', settings.PROMPT_READERS_MAX),
-    settings,
-  };
-  return {
-    pages,
-    counts,
-    shortcoming,
-    copy,
-    async prepare() {
-      if (copy !== undefined) await copy.prepare();
-      else if (settings.ROLE !== 'web') await forgetCopy(options);
-    },
-    vectorsOf: async (dataSourceIds) => (await storage.knowledge.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
-    withoutVectors: () => waiting.read(),
-    async search({ orgId, dataSourceIds, question, earlier = [], charge }, { passagesMax, tokensMax, ...items }, signal) {
-      const gate = await storage.knowledge.permissions.gates.open(charge, dataSourceIds);
-      const context = collectContext(question, earlier);
-      const toUrl = (chunk: RankedChunk) => {
-        const { contentUrl, dataSourceId, itemId, chunkId, charStart, charEnd } = chunk;
-        if (contentUrl !== null) return atLines(contentUrl, chunk);
-        const reader = gate?.mirroredIds.includes(dataSourceId) === true ? { reader: charge } : {};
-        return signedContentAddress(options, {
-          dataSourceId,
-          itemId,
-          orgId,
-          passage: { chunkId, charStart, charEnd },
-          ...reader,
-        });
-      };
-      const searchResult = await searchPassages(
-        { ranking: storage.knowledge.chunks, index: copy?.index, embeddings, reranker },
-        { orgId, dataSourceIds, ...items, ...(gate === undefined ? {} : { gate }) },
-        { text: question, context, charge },
-        { passagesMax, tokensMax },
-        toUrl,
-        signal,
-      );
-      const passages = await recheck.keepOpen(gate, charge, searchResult.passages, signal);
-      counts.add(searchResult.retrieval);
-      const rewrite = context.length === 0 ? 'none' : 'context';
-      return { ...searchResult, passages, searched: { text: question, rewrite, context: context.map(({ text }) => text) } };
-    },
-    async explain(
-      { orgId, dataSourceIds, question, earlier = [] },
-      { passagesMax: _passages, tokensMax: _tokens, ...items },
-      matches,
-    ) {
-      return explainPassages(
-        storage.knowledge.chunks,
-        { orgId, dataSourceIds, ...items },
-        question,
-        collectContext(question, earlier),
-        matches,
-      );
-    },
-    async neighbours(passageMatches) {
-      const places = passageMatches.flatMap(({ knowledgeItemId: itemId, firstOrdinal, lastOrdinal }) => [
-        { itemId, ordinal: firstOrdinal - 1 },
-        { itemId, ordinal: lastOrdinal + 1 },
-      ]);
-      const chunks = await storage.knowledge.chunks.details.textsAt(places);
-      return new Map(chunks.map(({ itemId, ordinal, text }) => [`${itemId} ${ordinal}`, text]));
-    },
-    async readFile(owner, document, param, signal) {
-      const { text, omissions } = await readAttachmentText(promptReader, owner, document, param, signal);
-      return textWithOmissions(text, omissions);
-    },
-    readDocument: (owner, document, param, signal) => readAttachmentText(promptReader, owner, document, param, signal),
-    canRecheck: (type) => permissionReaders.find(type)?.recheck !== undefined,
-    browse: (connection, query, signal) => browse(services, connection, query, signal),
-    findSite: (type, connection, cloudId) => findSite(services, type, connection, cloudId),
-    connecting: createConnecting({ ...options, vendors }),
-    registerJobs() {
-      registerIndexJobs({ ...options, embeddings, connectors, permissionReaders, extractor: indexExtractor });
-      copy?.register(options.jobs);
-    },
-    async close() {
-      const extractors = [indexExtractor, webExtractor, promptReader.extractor];
-      await Promise.all([...extractors.map((extractor) => extractor.close()), vendors.close(), reranker?.close(), copy?.close()]);
-    },
-  };
+  return { ...options, vendors, tokens, installations: createInstallationTokens({ ...options, vendors }), pages };
+}
+
+function findShortcoming({ db: { vectors } }: Storage): string | undefined {
+  return vectors.kind === 'missing'
+    ? `Searches go by words alone, although EMBEDDING_MODEL is set: ${vectors.detail}.`
+    : undefined;
 }
 
 /** @returns undefined while EMBEDDING_MODEL is not set. */

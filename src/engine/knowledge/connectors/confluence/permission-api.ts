@@ -16,19 +16,6 @@ export interface ContentPlace {
   readonly parentType: string;
 }
 
-/** Who may open contents of Confluence Cloud. Every call throws SourceError, or the signal's reason. */
-export interface WikiPermissionApi {
-  /** Who may open a space. */
-  spaceAccess(spaceId: string): Promise<AccessList | Unknown>;
-  /** Where pages lie; those that are gone or hidden are left out. */
-  pagePlaces(pageIds: readonly string[]): Promise<ReadonlyMap<string, ContentPlace>>;
-  /** Where another content lies; undefined where it is gone or hidden. */
-  place(type: string, id: string): Promise<ContentPlace | undefined>;
-  /** Who may open contents by their own restrictions; `open`: they have none. Fifty with one request. */
-  restrictions(contentIds: readonly string[]): Promise<ReadonlyMap<string, AccessList | 'open' | Unknown>>;
-  members(groupId: string): Promise<GroupMembers>;
-}
-
 export const wikiPermissionScopes = [
   'read:content-details:confluence',
   'read:content.restriction:confluence',
@@ -50,99 +37,112 @@ const needed =
 const v1 = '/wiki/rest/api';
 const v2 = '/wiki/api/v2';
 
-export function createWikiPermissionApi(get: PermissionGet): WikiPermissionApi {
-  const id = encodeURIComponent;
+/** Who may open contents of Confluence Cloud. Every call throws SourceError, or the signal's reason. */
+export class WikiPermissionApi {
+  readonly #get: PermissionGet;
+
+  constructor(get: PermissionGet) {
+    this.#get = get;
+  }
+
+  /** Who may open a space. */
+  async spaceAccess(spaceId: string): Promise<AccessList | Unknown> {
+    try {
+      const grants = await this.#listAll(`${v2}/spaces/${encodeURIComponent(spaceId)}/permissions`, { limit: '250' });
+      const list: AccessEntry[] = [];
+      for (const { principal, operation } of grants) {
+        const { key, targetType } = membersOf(operation);
+        if (key !== 'read' || targetType !== 'space') continue;
+        const { type, id: principalId } = membersOf(principal);
+        const owner = readString(principalId) ?? '';
+        const isRole = String(type).toLowerCase() === 'role';
+        list.push(...(isRole ? await this.#roleAccess(spaceId, owner) : readPrincipal(String(type), owner)));
+      }
+      return list;
+    } catch (error) {
+      return toUnreadable(error, needed);
+    }
+  }
+
+  /** Where pages lie; those that are gone or hidden are left out. */
+  async pagePlaces(pageIds: readonly string[]): Promise<ReadonlyMap<string, ContentPlace>> {
+    const places = new Map<string, ContentPlace>();
+    for (const part of inParts(pageIds, pageSize)) {
+      const query = { id: part.join(','), status: 'current,archived', limit: String(pageSize), sort: 'id' };
+      for (const page of await this.#listAll(`${v2}/pages`, query)) places.set(readText(page.id), readPlaceOf(page));
+    }
+    return places;
+  }
+
+  /** Where another content lies; undefined where it is gone or hidden. */
+  async place(type: string, contentId: string): Promise<ContentPlace | undefined> {
+    const noun = { folder: 'folders', whiteboard: 'whiteboards', database: 'databases', embed: 'embeds' }[type] ?? 'pages';
+    try {
+      return readPlaceOf(await this.#get(`${v2}/${noun}/${encodeURIComponent(contentId)}`));
+    } catch (error) {
+      toUnreadable(error, '');
+      return undefined;
+    }
+  }
+
+  /** Who may open contents by their own restrictions; `open`: they have none. Fifty with one request. */
+  async restrictions(contentIds: readonly string[]): Promise<ReadonlyMap<string, AccessList | 'open' | Unknown>> {
+    const all = new Map<string, AccessList | 'open' | Unknown>();
+    for (const part of inParts(contentIds, restrictionsAtOnce)) {
+      const numbers = part.filter((one) => /^\d+$/.test(one));
+      const reply = numbers.length === 0 ? undefined : await searchRestrictions(this.#get, numbers).catch(orUnreadable);
+      if (reply !== undefined && 'unknown' in reply) {
+        for (const one of part) all.set(one, reply);
+        continue;
+      }
+      for (const one of part) all.set(one, reply?.get(one) ?? (await this.#restriction(one).catch(orUnreadable)));
+    }
+    return all;
+  }
+
+  members(groupId: string): Promise<GroupMembers> {
+    return loadMembers(this.#get, groupId);
+  }
 
   /** All of a list of v2, in parts that are named by cursors. */
-  const listAll = async (path: string, query: Readonly<Record<string, string>>): Promise<readonly JsonObject[]> => {
+  async #listAll(path: string, query: Readonly<Record<string, string>>): Promise<readonly JsonObject[]> {
     const trail = new CursorTrail('Confluence');
     const all: JsonObject[] = [];
     let next: string | undefined;
     do {
-      const reply = await get(path, { ...query, ...(next === undefined ? {} : Object.fromEntries(new URLSearchParams(next))) });
+      const reply = await this.#get(path, {
+        ...query,
+        ...(next === undefined ? {} : Object.fromEntries(new URLSearchParams(next))),
+      });
       all.push(...readListed(reply, 'results', 'confluence'));
       next = trail.follow(path, next, readQuery(membersOf(reply._links).next));
     } while (next !== undefined);
     return all;
-  };
+  }
 
   /** Who has a role in a space. */
-  const roleAccess = async (spaceId: string, roleId: string): Promise<readonly AccessEntry[]> => {
-    const assignments = await listAll(`${v2}/spaces/${id(spaceId)}/role-assignments`, { 'role-id': roleId, limit: '250' });
+  async #roleAccess(spaceId: string, roleId: string): Promise<readonly AccessEntry[]> {
+    const path = `${v2}/spaces/${encodeURIComponent(spaceId)}/role-assignments`;
+    const assignments = await this.#listAll(path, { 'role-id': roleId, limit: '250' });
     return assignments.flatMap(({ principal }): readonly AccessEntry[] => {
       const { principalType, principalId } = membersOf(principal);
       return readPrincipal(String(principalType), readString(principalId));
     });
-  };
+  }
 
   /** The paged form, for contents that a search does not name, and for lists that a search cut. */
-  const restriction = async (contentId: string): Promise<AccessList | 'open' | Unknown> => {
+  async #restriction(contentId: string): Promise<AccessList | 'open' | Unknown> {
     let list: readonly AccessEntry[] = [];
-    const path = `${v1}/content/${id(contentId)}/restriction/byOperation/read`;
+    const path = `${v1}/content/${encodeURIComponent(contentId)}/restriction/byOperation/read`;
     for (let start = 0; ; ) {
       const query = { expand: 'restrictions.user,restrictions.group', start: String(start), limit: String(restrictionsMax) };
-      const part = readRestrictions(membersOf(await get(path, query)).restrictions);
+      const part = readRestrictions(membersOf(await this.#get(path, query)).restrictions);
       if ('unknown' in part) return part;
       list = [...list, ...part.list];
       if (!part.isCut) return list.length === 0 ? 'open' : list;
       start += part.limit;
     }
-  };
-
-  return {
-    async spaceAccess(spaceId) {
-      try {
-        const grants = await listAll(`${v2}/spaces/${id(spaceId)}/permissions`, { limit: '250' });
-        const list: AccessEntry[] = [];
-        for (const { principal, operation } of grants) {
-          const { key, targetType } = membersOf(operation);
-          if (key !== 'read' || targetType !== 'space') continue;
-          const { type, id: principalId } = membersOf(principal);
-          const owner = readString(principalId) ?? '';
-          list.push(
-            ...(String(type).toLowerCase() === 'role' ? await roleAccess(spaceId, owner) : readPrincipal(String(type), owner)),
-          );
-        }
-        return list;
-      } catch (error) {
-        return toUnreadable(error, needed);
-      }
-    },
-    async pagePlaces(pageIds) {
-      const places = new Map<string, ContentPlace>();
-      for (const part of inParts(pageIds, pageSize)) {
-        const query = { id: part.join(','), status: 'current,archived', limit: String(pageSize), sort: 'id' };
-        for (const page of await listAll(`${v2}/pages`, query)) places.set(readText(page.id), readPlaceOf(page));
-      }
-      return places;
-    },
-    async place(type, contentId) {
-      const noun = { folder: 'folders', whiteboard: 'whiteboards', database: 'databases', embed: 'embeds' }[type] ?? 'pages';
-      try {
-        return readPlaceOf(await get(`${v2}/${noun}/${id(contentId)}`));
-      } catch (error) {
-        toUnreadable(error, '');
-        return undefined;
-      }
-    },
-    async restrictions(contentIds) {
-      const all = new Map<string, AccessList | 'open' | Unknown>();
-      for (const part of inParts(contentIds, restrictionsAtOnce)) {
-        const numbers = part.filter((one) => /^\d+$/.test(one));
-        const reply = numbers.length === 0 ? undefined : await searchRestrictions(get, numbers).catch(orUnreadable);
-        if (reply !== undefined && 'unknown' in reply) {
-          for (const one of part) all.set(one, reply);
-          continue;
-        }
-        for (const one of part) {
-          const told = reply?.get(one);
-          all.set(one, told ?? (await restriction(one).catch((error: unknown) => toUnreadable(error, needed))));
-        }
-      }
-      return all;
-    },
-    members: (groupId) => loadMembers(get, groupId),
-  };
+  }
 }
 
 function orUnreadable(error: unknown): Unknown {

@@ -14,14 +14,7 @@ import type {
   PermissionTask,
   RecheckTask,
 } from '../permissions.ts';
-import {
-  type ContentPlace,
-  classPrefix,
-  createWikiPermissionApi,
-  groupRight,
-  type WikiPermissionApi,
-  wikiPermissionScopes,
-} from './permission-api.ts';
+import { type ContentPlace, classPrefix, groupRight, WikiPermissionApi, wikiPermissionScopes } from './permission-api.ts';
 
 type Rule = AccessList | ReturnType<typeof toUnknown>;
 
@@ -53,7 +46,7 @@ async function* readWiki(services: ConnectorServices, task: PermissionTask): Asy
   const site = await openSite(services, 'confluence', task.source, task.signal);
   const { after, groupIds } = membersOf(task.place);
   const reading: Reading = {
-    api: createWikiPermissionApi(permissionCalls(services, 'confluence', site, task.signal).get),
+    api: new WikiPermissionApi(permissionCalls(services, 'confluence', site, task.signal).get),
     ...{ places: new Map(), rules: new Map(), spaces: new Map(), hasMissingRight: false },
     groupIds: new Set(readElements(groupIds).flatMap((id) => readString(id) ?? [])),
   };
@@ -66,7 +59,7 @@ async function* readWiki(services: ConnectorServices, task: PermissionTask): Asy
       yield { items, place };
     }
   }
-  for await (const groupPage of readGroups(reading.groupIds, reading.api.members, place, task.signal)) {
+  for await (const groupPage of readGroups(reading.groupIds, (id) => reading.api.members(id), place, task.signal)) {
     reading.hasMissingRight ||=
       groupPage.groups?.some(({ id, members }) => 'unknown' in members && !id.startsWith(classPrefix)) === true;
     yield groupPage;

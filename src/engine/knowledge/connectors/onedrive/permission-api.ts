@@ -24,108 +24,128 @@ export interface SharingPage {
   readonly deltaLink: string | undefined;
 }
 
-/** Who may open items of Microsoft Graph. Every call throws SourceError, or the signal's reason. */
-export interface GraphSharingApi {
-  /** Who may open items, in the order of the items: twenty with one request. */
-  permissions(items: readonly ItemAddress[]): Promise<readonly ItemPermissions[]>;
-  /** Ids of the folders that items lie in, in the order of the items; undefined for the top of a drive and for what is hidden. */
-  parents(items: readonly ItemAddress[]): Promise<readonly (string | undefined)[]>;
-  /**
-   * What was shared otherwise. Undefined: Graph does not say that it tells such changes, which needs Sites.FullControl.All.
-   *
-   * @param from  `latest`, or a link of an earlier page.
-   */
-  changes(drive: string | undefined, from: string): Promise<SharingPage | undefined>;
-  group(id: string): Promise<GroupMembers>;
-}
-
 const batchMax = 20;
 /** Graph takes these together only. */
 const sharingChanges = 'deltashowremovedasdeleted, deltatraversepermissiongaps, deltashowsharingchanges';
 const neededRight = 'Needed: an account that owns the item, or may see who has access to it.';
 
-export function createGraphSharingApi(
-  { settings, vendors }: Pick<ConnectorServices, 'settings' | 'vendors'>,
-  token: ServiceToken,
-  signal: AbortSignal,
-  attempts?: number,
-): GraphSharingApi {
-  const base = settings.MICROSOFT_API_URL.replace(/(?<!\/)\/+$/, '');
-  const tries = attempts === undefined ? {} : { attempts };
-  const request = (url: string): ServiceRequest => ({ service: 'OneDrive', url, token, refusal: graphRefusal, ...tries });
-  const get = async (url: string) => membersOf(await vendors.json(request(url), signal));
+/** Who may open items of Microsoft Graph. Every call throws SourceError, or the signal's reason. */
+export class GraphSharingApi {
+  readonly #base: string;
+  readonly #vendors: ConnectorServices['vendors'];
+  readonly #request: (url: string) => ServiceRequest;
+  readonly #signal: AbortSignal;
+  #domains: Promise<readonly string[]> | undefined;
 
-  const listAll = async (first: string): Promise<readonly unknown[]> => {
+  constructor(
+    { settings, vendors }: Pick<ConnectorServices, 'settings' | 'vendors'>,
+    token: ServiceToken,
+    signal: AbortSignal,
+    attempts?: number,
+  ) {
+    const tries = attempts === undefined ? {} : { attempts };
+    this.#base = settings.MICROSOFT_API_URL.replace(/(?<!\/)\/+$/, '');
+    this.#vendors = vendors;
+    this.#request = (url) => ({ service: 'OneDrive', url, token, refusal: graphRefusal, ...tries });
+    this.#signal = signal;
+  }
+
+  /** Who may open items, in the order of the items: twenty with one request. */
+  async permissions(items: readonly ItemAddress[]): Promise<readonly ItemPermissions[]> {
+    const loadPart = async (part: readonly ItemAddress[]) => {
+      const replies = await this.#batch(part.map((item) => `${toPath(item)}/permissions`));
+      return Promise.all(replies.map((reply) => this.#readPermissions(reply)));
+    };
+    return (await Promise.all([...inParts(items, batchMax)].map(loadPart))).flat();
+  }
+
+  /** Ids of the folders that items lie in, in the order of the items; undefined for the top of a drive and for what is hidden. */
+  async parents(items: readonly ItemAddress[]): Promise<readonly (string | undefined)[]> {
+    const parents: (string | undefined)[] = [];
+    for (const part of inParts(items, batchMax)) {
+      const replies = await this.#batch(part.map((item) => `${toPath(item)}?$select=id,parentReference`));
+      parents.push(...replies.map(({ body }) => readString(membersOf(body.parentReference).id)));
+    }
+    return parents;
+  }
+
+  /**
+   * What was shared otherwise. Undefined: Graph does not say that it tells such changes, which needs Sites.FullControl.All.
+   *
+   * @param from  `latest`, or a link of an earlier page.
+   */
+  async changes(drive: string | undefined, from: string): Promise<SharingPage | undefined> {
+    const first = `${this.#base}${toPath({ drive, id: 'root' })}/delta?token=latest`;
+    const url = from === latest ? first : (toLink(this.#base, from) ?? first);
+    const { headers, body } = await this.#vendors.send(
+      { ...this.#request(url), headers: { prefer: sharingChanges } },
+      this.#signal,
+    );
+    if (headers['preference-applied']?.includes('deltashowsharingchanges') !== true) return undefined;
+    const reply = parsed(body);
+    const items = readValue(reply).map((one) => ({
+      ...readItem(one),
+      isSharedAnew: /^true$/i.test(String(membersOf(one)['@microsoft.graph.sharedChanged'])),
+    }));
+    const nextLink = this.#nextLink(reply);
+    const deltaLink = toLink(this.#base, reply['@odata.deltaLink']);
+    if (nextLink === undefined && deltaLink === undefined)
+      throw new SourceError('BAD_REPLY', 'OneDrive ended its changes without a link to the next ones.');
+    return { items, nextLink, deltaLink };
+  }
+
+  group(id: string): Promise<GroupMembers> {
+    const graph = {
+      get: (path: string) => this.#get(this.#base + path),
+      listAll: (path: string) => this.#listAll(this.#base + path),
+    };
+    return loadGroup(graph, id);
+  }
+
+  async #get(url: string): Promise<JsonObject> {
+    return membersOf(await this.#vendors.json(this.#request(url), this.#signal));
+  }
+
+  async #listAll(first: string): Promise<readonly unknown[]> {
     const trail = new CursorTrail('Microsoft Graph');
     const all: unknown[] = [];
     let link: string | undefined;
     do {
-      const reply = await get(link ?? first);
+      const reply = await this.#get(link ?? first);
       all.push(...readValue(reply));
-      link = trail.follow(first, link, toLink(base, reply['@odata.nextLink']));
+      link = trail.follow(first, link, this.#nextLink(reply));
     } while (link !== undefined);
     return all;
-  };
-
-  const graph = { get: (path: string) => get(base + path), listAll: (path: string) => listAll(base + path) };
+  }
 
   /** The replies to at most twenty requests. */
-  const batch = async (paths: readonly string[]): Promise<readonly BatchReply[]> => {
+  async #batch(paths: readonly string[]): Promise<readonly BatchReply[]> {
     const body = { requests: paths.map((url, index) => ({ id: String(index), method: 'GET', url })) };
-    const reply = membersOf(await vendors.json({ ...request(`${base}/$batch`), body }, signal));
+    const reply = membersOf(await this.#vendors.json({ ...this.#request(`${this.#base}/$batch`), body }, this.#signal));
     const byId = new Map(readElements(reply.responses).map((one) => [membersOf(one).id, membersOf(one)]));
     return paths.map((_path, index) => readReply(byId.get(String(index))));
-  };
+  }
 
-  let domains: Promise<readonly string[]> | undefined;
+  async #readPermissions(reply: BatchReply): Promise<ItemPermissions> {
+    if (reply.refusal !== undefined) return toUnreadable(reply.refusal, neededRight);
+    const next = this.#nextLink(reply.body);
+    const grants = readValue(reply.body);
+    const all = next === undefined ? grants : [...grants, ...(await this.#listAll(next))];
+    const isForAll = all.some((grant) => membersOf(membersOf(grant).link).scope === 'organization');
+    return readGrants(all, isForAll ? await this.#loadDomains() : []);
+  }
+
   /** Of the organization, which a link may be for; none where Graph does not say them. */
-  const loadDomains = () => {
-    domains ??= loadGroup(graph, tenantGroup).then(({ members }) =>
+  #loadDomains(): Promise<readonly string[]> {
+    this.#domains ??= this.group(tenantGroup).then(({ members }) =>
       'unknown' in members ? [] : members.flatMap((member) => (member.kind === 'domain' ? [member.domain] : [])),
     );
-    return domains;
-  };
+    return this.#domains;
+  }
 
-  const readOne = async (reply: BatchReply): Promise<ItemPermissions> => {
-    if (reply.refusal !== undefined) return toUnreadable(reply.refusal, neededRight);
-    const next = toLink(base, reply.body['@odata.nextLink']);
-    const grants = readValue(reply.body);
-    const all = next === undefined ? grants : [...grants, ...(await listAll(next))];
-    const isForAll = all.some((grant) => membersOf(membersOf(grant).link).scope === 'organization');
-    return readGrants(all, isForAll ? await loadDomains() : []);
-  };
-
-  return {
-    async permissions(items) {
-      const loadPart = async (part: readonly ItemAddress[]) =>
-        Promise.all((await batch(part.map((item) => `${toPath(item)}/permissions`))).map(readOne));
-      return (await Promise.all([...inParts(items, batchMax)].map(loadPart))).flat();
-    },
-    async parents(items) {
-      const parents: (string | undefined)[] = [];
-      for (const part of inParts(items, batchMax)) {
-        const replies = await batch(part.map((item) => `${toPath(item)}?$select=id,parentReference`));
-        parents.push(...replies.map(({ body }) => readString(membersOf(body.parentReference).id)));
-      }
-      return parents;
-    },
-    async changes(drive, from) {
-      const first = `${base}${toPath({ drive, id: 'root' })}/delta?token=latest`;
-      const target = { ...request(from === latest ? first : (toLink(base, from) ?? first)), headers: { prefer: sharingChanges } };
-      const { headers, body } = await vendors.send(target, signal);
-      if (headers['preference-applied']?.includes('deltashowsharingchanges') !== true) return undefined;
-      const reply = parsed(body);
-      const items = readValue(reply).map((one) => ({
-        ...readItem(one),
-        isSharedAnew: /^true$/i.test(String(membersOf(one)['@microsoft.graph.sharedChanged'])),
-      }));
-      const [nextLink, deltaLink] = [toLink(base, reply['@odata.nextLink']), toLink(base, reply['@odata.deltaLink'])];
-      if (nextLink === undefined && deltaLink === undefined)
-        throw new SourceError('BAD_REPLY', 'OneDrive ended its changes without a link to the next ones.');
-      return { items, nextLink, deltaLink };
-    },
-    group: (id) => loadGroup(graph, id),
-  };
+  #nextLink(reply: JsonObject): string | undefined {
+    return toLink(this.#base, reply['@odata.nextLink']);
+  }
 }
 
 interface BatchReply {

@@ -18,7 +18,7 @@ import { createGraphApi, type GraphApi, latest } from './api.ts';
 import { siteGroupPrefix } from './grants.ts';
 import { groupRight } from './group-members.ts';
 import { itemRef } from './item-ref.ts';
-import { createGraphSharingApi, type GraphSharingApi, type ItemAddress } from './permission-api.ts';
+import { GraphSharingApi, type ItemAddress } from './permission-api.ts';
 import {
   type GraphProgress,
   type GraphSharingPlace,
@@ -65,7 +65,7 @@ async function* readSharing(
 ): AsyncGenerator<PermissionPage, PermissionEnd, void> {
   const { source, signal } = task;
   const token = await services.tokens.open(String(source.data.oauthTokenId), source);
-  const [api, drives] = [createGraphSharingApi(services, token, signal), createGraphApi(services, token, signal)];
+  const [api, drives] = [new GraphSharingApi(services, token, signal), createGraphApi(services, token, signal)];
   const place = readPlace(task.place);
   const state = task.isFull || place !== undefined ? undefined : readGraphState(task.state);
   const open = (before?: GraphProgress): Reading => ({
@@ -272,7 +272,7 @@ async function findFolders(
 
 async function* tellGroups(reading: Reading, place: unknown): AsyncGenerator<PermissionPage, readonly string[], void> {
   let isMissing = false;
-  for await (const page of readGroups(reading.groupIds, reading.api.group, place, reading.task.signal)) {
+  for await (const page of readGroups(reading.groupIds, (id) => reading.api.group(id), place, reading.task.signal)) {
     // No right of Graph opens the groups of SharePoint.
     const unread = page.groups?.filter(({ id, members }) => 'unknown' in members && !id.startsWith(siteGroupPrefix)) ?? [];
     isMissing ||= unread.length > 0;
@@ -301,7 +301,7 @@ async function recheckItems(
   { source, items, signal, opens }: RecheckTask,
 ): Promise<ReadonlySet<string>> {
   const token = await services.tokens.open(String(source.data.oauthTokenId), source);
-  const api = createGraphSharingApi(services, token, signal, 1);
+  const api = new GraphSharingApi(services, token, signal, 1);
   const all = await api.permissions(
     items.map(({ uniqueId, metadata }) => toAddress(source, { drive: toDrive(metadata), id: uniqueId })),
   );
