@@ -9,6 +9,9 @@ export interface SseLimits {
   readonly bufferMaxBytes: number;
 }
 
+/** A longer text is written beside its chunk's frame instead of joined with it, which would copy it. */
+const joinedMaxCharacters = 16 * 1024;
+
 /** All open streams of a process, and the one timer of their heartbeats. */
 export class SseStreams {
   readonly #limits: SseLimits;
@@ -168,7 +171,16 @@ export class SseStream {
     if (!this.#res.chunkedEncoding) return this.#sendByNode(text);
     const sizeBytes = Buffer.byteLength(text);
     const isAscii = sizeBytes === text.length;
-    const isFree = socket.write(`${sizeBytes.toString(16)}\r\n${text}\r\n`, isAscii ? 'latin1' : 'utf8');
+    const encoding = isAscii ? 'latin1' : 'utf8';
+    let isFree: boolean;
+    if (text.length <= joinedMaxCharacters) isFree = socket.write(`${sizeBytes.toString(16)}\r\n${text}\r\n`, encoding);
+    else {
+      socket.cork();
+      socket.write(`${sizeBytes.toString(16)}\r\n`, 'latin1');
+      socket.write(text, encoding);
+      isFree = socket.write('\r\n', 'latin1');
+      socket.uncork();
+    }
     if (!isFree) socket.once('drain', this.#onDrain);
     return isFree;
   }

@@ -62,11 +62,13 @@ async function pump(
   first: IteratorResult<readonly RunEvent[]>,
 ): Promise<string> {
   let hasWritten = false;
-  for (let next = first; next.done !== true && !stream.isClosed; next = await batches.next()) {
-    const batch = next.value;
-    const text = encoder.encode(batch);
-    const last = batch.at(-1);
+  let next: IteratorResult<readonly RunEvent[]> | undefined = first;
+  while (next.done !== true && !stream.isClosed) {
+    const text = encoder.encode(next.value);
+    const last = next.value.at(-1);
     if (last !== undefined && isLast(last)) return text;
+    // A batch is released before anything is waited for: what a slow reader holds is its frames alone.
+    next = undefined;
     if (text === '') {
       if (!hasWritten) stream.flush();
     } else {
@@ -74,6 +76,7 @@ async function pump(
       if (slow !== undefined) await slow;
     }
     hasWritten = true;
+    next = await batches.next();
   }
   return '';
 }

@@ -30,9 +30,8 @@ const probe = '\u0001probe';
 export class StreamParser {
   readonly #decoder = new StringDecoder('utf8');
   readonly #reader = new ChunkReader();
-  /** The rest of earlier reads without a complete event, and how much of it has no line end. */
+  /** The rest of earlier reads: a line without its end. */
   #rest = '';
-  #searched = 0;
   #isFirst = true;
   #shape: Shape | undefined;
   #isDense = true;
@@ -62,37 +61,49 @@ export class StreamParser {
       this.#isFirst = false;
       if (fresh.charCodeAt(0) === 0xfeff) fresh = fresh.slice(1);
     }
-    this.#read(this.#rest === '' ? fresh : this.#rest + fresh, out);
+    if (this.#rest === '') this.#read(fresh, 0, out);
+    else this.#readOn(fresh, out);
   }
 
   /** Called at the end of the reply. @throws ModelError when the answer is incomplete. */
   end(out: ModelDelta[]): void {
     if (!this.#hasDone) {
       // A last event without its blank line counts too.
-      this.#read(`${this.#rest}${this.#decoder.end()}\n\n`, out);
+      this.#read(`${this.#rest}${this.#decoder.end()}\n\n`, 0, out);
     }
     this.#reader.end(out);
   }
 
-  #read(text: string, out: ModelDelta[]): void {
-    let at = 0;
-    let from = this.#searched;
+  /** Joins the rest of earlier reads with the lines that complete it, not with the whole read: a join copies both. */
+  #readOn(fresh: string, out: ModelDelta[]): void {
+    const end = endOfLines(fresh);
+    if (end === 0) {
+      this.#keep(this.#rest + fresh);
+      return;
+    }
+    this.#read(this.#rest + fresh.slice(0, end), 0, out);
+    if (!this.#hasDone && end < fresh.length) this.#read(fresh, end, out);
+  }
+
+  #read(text: string, start: number, out: ModelDelta[]): void {
+    let at = start;
     this.#isDense = true;
     this.#rest = '';
-    this.#searched = 0;
     while (!this.#hasDone) {
       if (this.#lines === 0) at = this.#takePlain(text, at, out);
-      const newline = text.indexOf('\n', Math.max(at, from));
-      from = 0;
+      const newline = text.indexOf('\n', at);
       if (newline < 0) break;
       const isCrlf = newline > at && text.charCodeAt(newline - 1) === 13;
       this.#takeLine(text.slice(at, isCrlf ? newline - 1 : newline), isCrlf ? '\r\n' : '\n', out);
       at = newline + 1;
     }
     if (this.#hasDone) return;
-    this.#rest = at === 0 ? text : text.slice(at);
-    this.#searched = this.#rest.length;
-    if (this.#rest.length > lineCharactersMax) throw malformed('a line is too long');
+    this.#keep(at === 0 ? text : text.slice(at));
+  }
+
+  #keep(rest: string): void {
+    this.#rest = rest;
+    if (rest.length > lineCharactersMax) throw malformed('a line is too long');
   }
 
   /** Takes events of the learned shape from `at` on. @returns where they end. */
@@ -184,6 +195,17 @@ export class StreamParser {
   }
 }
 
+/** The index after the first line end of a text and all that directly follow it (an event ends with two); 0 when it has none. */
+function endOfLines(text: string): number {
+  let end = 0;
+  for (let at = text.indexOf('\n'); at >= 0; ) {
+    end = at + 1;
+    at = text.charCodeAt(end) === 13 ? end + 1 : end;
+    if (text.charCodeAt(at) !== 10) break;
+  }
+  return end;
+}
+
 /** Finds the literal of a chunk's text in its line, and checks that nothing else depends on it. */
 function findShape(line: string, chunk: JsonObject, kind: PlainKind, lineEnd: string): Shape | undefined {
   const value = plainText(chunk, kind);
@@ -199,13 +221,19 @@ function findShape(line: string, chunk: JsonObject, kind: PlainKind, lineEnd: st
       const other: unknown = JSON.parse(`${prefix}${JSON.stringify(probe)}${suffix}`.slice('data:'.length));
       const isSame = JSON.stringify(other).replace(JSON.stringify(probe), () => JSON.stringify(value)) === JSON.stringify(chunk);
       if (!isSame || plainText(membersOf(other), kind) !== probe) continue;
-      const ending = suffix + lineEnd + lineEnd;
-      return { prefix, suffix: ending, between: ending + prefix, kind };
+      const between = ownCopy(suffix + lineEnd + lineEnd + prefix);
+      const ending = between.slice(0, -prefix.length);
+      return { prefix: between.slice(ending.length), suffix: ending, between, kind };
     } catch {
       // Another literal than the one meant.
     }
   }
   return undefined;
+}
+
+/** A slice keeps the whole text that it was cut from, here a read, for as long as the stream lasts. */
+function ownCopy(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 function plainText(chunk: JsonObject, kind: PlainKind): unknown {

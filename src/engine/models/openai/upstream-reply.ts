@@ -21,7 +21,7 @@ type Waiter = { readonly resolve: (result: IteratorResult<Batch>) => void; reado
 /** Most memory of an error's body. */
 const errorBytesMax = 64 * 1024;
 /** Bytes that may wait for a slow reader before the upstream's socket is paused. Parsed deltas take several times that. */
-const waitingBytesMax = 64 * 1024;
+const waitingBytesMax = 16 * 1024;
 const waitingBatchesMax = 4;
 /** How long an upstream may take after the last delta to send `[DONE]` and to end its reply. */
 const trailerTimeoutMs = 5_000;
