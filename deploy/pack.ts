@@ -29,6 +29,7 @@ installPackages();
 writeFileSync(join(stage, 'THIRD-PARTY.md'), listLicences());
 writeManifest();
 writeFileSync(join(out, `parley-${version}.cdx.json`), listParts());
+prepareDatabase();
 // All that stand in the folder, in the versions that were tested.
 writeManifest({ bundleDependencies: Object.keys(manifest.dependencies) });
 const [name] = run('npm', ['pack', '--silent', '--pack-destination', out], stage).trim().split('\n');
@@ -91,6 +92,19 @@ function writeManifest(more: object = {}): void {
     ...{ overrides: Object.fromEntries(overrides), ...more },
   };
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(packed, undefined, 2)}\n`);
+}
+
+/** The database that a first start copies, by the clock of the commit: PostgreSQL writes times into its files. */
+function prepareDatabase(): void {
+  const seconds = run('git', ['log', '-1', '--format=%ct']).trim();
+  const clock = join(root, 'deploy/package/fixed-clock.js');
+  execFileSync(process.execPath, ['--import', clock, 'src/start/prepare-database.js'], {
+    cwd: stage,
+    env: { PATH: process.env.PATH ?? '', TZ: 'UTC', FIXED_CLOCK_SECONDS: seconds },
+    stdio: 'inherit',
+  });
+  for (const path of ['compiled', 'database/parley.lock', 'database/parley.pid'])
+    rmSync(join(stage, '.cache', path), { recursive: true, force: true });
 }
 
 /** Of the packages with the sums of the lock file, without the console, whose files are built. Not by `--omit dev`, which leaves out packages that development needs too; of a manifest that has no other packages. */

@@ -66,6 +66,10 @@ async function serve(settings: Settings): Promise<void> {
   if (siblings === undefined) greet(text, logger);
   else siblings.send(supervisorNumber, 'started', text);
   announceDemo(service, isStopping);
+  if (service.firstKey !== undefined && settings.DATABASE_URL === undefined) {
+    const { prepareInBackground } = await import('./prepare-database.ts');
+    prepareInBackground(process.env);
+  }
 }
 
 async function keepDatabase(settings: Settings): Promise<void> {

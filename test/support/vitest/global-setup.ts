@@ -5,6 +5,8 @@ import type { TestProject } from 'vitest/node';
 import { createLogger } from '../../../src/http/log/logging.ts';
 import { loadSettings } from '../../../src/settings.ts';
 import { closeDeps, createDeps } from '../../../src/start/compose.ts';
+import { makePreparedDatabase } from '../../../src/start/prepare-database.ts';
+import { FolderInUseError } from '../../../src/storage/ground/embedded/lock.ts';
 import { emptyPlace, removeEverything, removeLeftovers, type Template } from '../storage/databases.ts';
 
 declare module 'vitest' {
@@ -18,6 +20,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   removeLeftovers();
   // The test workers inherit it.
   process.env.TEST_RUN = randomBytes(4).toString('hex');
+  // Every first start of an embedded database copies it, that of the template too.
+  await makePreparedDatabase().catch((error: unknown) => {
+    // Another run makes it. Until it is there, first starts take longer.
+    if (!(error instanceof FolderInUseError)) throw error;
+  });
   const place = await emptyPlace();
   const settings = loadSettings({ ...place.env, LOG_LEVEL: 'warn', ROLE: 'web' });
   const deps = await createDeps({

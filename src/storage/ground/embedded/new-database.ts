@@ -1,29 +1,65 @@
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { unpackTar } from 'modern-tar/fs';
 import { makeFolderSync } from '../../../lib/files/folders.ts';
 
+/** What stands in a folder that had no database. */
+export interface NewDatabase {
+  /** Whether it has its schema, as the prepared database has; else it is empty. */
+  readonly isPrepared: boolean;
+  /** What is flushed of it: all of it. */
+  readonly flushedPaths: readonly string[];
+}
+
 /**
- * Puts an empty database into `folder` unless one is there. It is unpacked from a package, because making one (`initdb`) takes PGlite three seconds.
- * The folder appears complete or not at all, also after a power failure, so a first start that is cut off can be repeated.
+ * Puts a new database into `folder` unless one is there: a copy of the prepared one, or else an empty one, unpacked from a package because making one
+ * (`initdb`) takes PGlite three seconds. The folder appears complete or not at all, also after a power failure, so a first start that is cut off can be
+ * repeated.
  *
- * @returns undefined for a database that was there; else what is flushed of the new one: all of it.
+ * @param preparedPath  of a prepared database; default: that of this program. Need not be there.
+ * @returns undefined for a database that was there.
  */
-export async function prepareDatabaseFolder(folder: string): Promise<readonly string[] | undefined> {
+export async function prepareDatabaseFolder(folder: string, preparedPath?: string): Promise<NewDatabase | undefined> {
   if (existsSync(folder) && readdirSync(folder).length > 0) return undefined;
   const temporaryFolder = `${folder}.unfinished`;
-  rmSync(temporaryFolder, { recursive: true, force: true });
-  makeFolderSync(temporaryFolder);
-  const { dataDir } = await import('@electric-sql/pglite-prepopulatedfs');
-  const archive = await dataDir();
-  await pipeline(archive.stream(), createGunzip(), unpackTar(temporaryFolder, { dmode: 0o700, fmode: 0o600 }));
+  const isPrepared = await unpackPrepared(temporaryFolder, preparedPath);
+  if (!isPrepared) {
+    const { dataDir } = await import('@electric-sql/pglite-prepopulatedfs');
+    const archive = await dataDir();
+    await unpack(archive.stream(), createGunzip(), temporaryFolder);
+  }
   await flushTree(temporaryFolder);
   renameSync(temporaryFolder, folder);
   await flushOne(dirname(folder));
-  return listTree(folder);
+  return { isPrepared, flushedPaths: listTree(folder) };
+}
+
+/** @returns false where no prepared database is there, or where its file cannot be read: a start goes on without it. */
+async function unpackPrepared(folder: string, preparedPath: string | undefined): Promise<boolean> {
+  const path = preparedPath ?? (await import('./prepared-database.ts')).preparedDatabasePath();
+  if (!existsSync(path)) return false;
+  try {
+    await unpack(createReadStream(path), createZstdDecompress(), folder);
+    return true;
+  } catch (error) {
+    // The same disk: an empty database finds no room either.
+    if (isFull(error)) throw error;
+    return false;
+  }
+}
+
+async function unpack(archive: Readable | ReadableStream, decompress: Transform, folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  makeFolderSync(folder);
+  await pipeline(archive, decompress, unpackTar(folder, { dmode: 0o700, fmode: 0o600 }));
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
 /** Flushes a folder with everything in it, several files at a time: a file system writes them down together. */

@@ -28,14 +28,14 @@ const { databaseFolder, isShared, reservePath, socketPath, transactionIdleMsMax,
 const lookEveryMs = 1_000;
 
 const program = compileProgram();
-const newPaths = await prepareDatabaseFolder(databaseFolder);
+const newDatabase = await prepareDatabaseFolder(databaseFolder);
 const reserveFile = new ReserveFile(reservePath, reserveBytes);
 const guard = new WriteGuard({
   ...{ folder: databaseFolder, freeMinBytes, reserveBytes, reserveFile },
   onChange: (isReadOnly) => tell(isReadOnly ? 'full' : 'roomy'),
 });
 const files = new DurableFiles({
-  ...{ folder: databaseFolder, flushedPaths: newPaths ?? [], reserveFile, onFull: () => guard.noteFull() },
+  ...{ folder: databaseFolder, flushedPaths: newDatabase?.flushedPaths ?? [], reserveFile, onFull: () => guard.noteFull() },
   // PostgreSQL gave up in the middle of a change. The thread ends at once, so that nothing of it is acknowledged; the next start repairs it.
   onAbort: () => process.exit(1),
 });
@@ -45,7 +45,9 @@ const db = await PGlite.create({
   extensions: { vector },
   startParams: startParams({ isShared }),
 });
-if (newPaths !== undefined) await dropTemplates();
+if (newDatabase?.isPrepared === false) await dropTemplates();
+// As if the migrations had just been applied.
+if (newDatabase?.isPrepared === true) await db.exec('UPDATE parley_migrations SET applied_at = now()');
 const upkeep = new Upkeep({ db, log: files, guard });
 const server = new WireServer(db, { transactionIdleMsMax, log: files, upkeep });
 await server.listen(socketPath);
