@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
+import type { ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { DomainError } from '../../entities/ground/errors.ts';
 import type { Caller } from '../../entities/people/caller.ts';
@@ -46,6 +47,8 @@ export class Call {
   cost: OperationCost | undefined;
   /** The texts by hash that the organization has saved, of a caller who may run trusted documents only. */
   savedDocuments: ReadonlyMap<string, string> | undefined;
+  /** What the reply streams: the results of a subscription. */
+  results: AsyncIterable<ExecutionResult> | undefined;
   kind: CallKind = 'none';
   /** The names of the schema's fields at the root of the operation; set when it is run. */
   rootFields: readonly string[] = [];

@@ -102,7 +102,11 @@ export class Operations {
       const source = await (holdsRun ? open() : this.#inTurn(context, open));
       if (Symbol.asyncIterator in source) {
         const eventArgs = readEventArgs(args);
-        const resultOf = async (event: unknown) => located(await this.#executeEvent(eventArgs(event), context), args);
+        const shared = eventContext(context);
+        const resultOf = (event: unknown) => {
+          const result = this.#executeEvent(eventArgs(event), shared);
+          return result instanceof Promise ? result.then((late) => located(late, args)) : located(result, args);
+        };
         return streamResults(source, { call, context, resultOf, onEnd });
       }
       onEnd();
@@ -161,15 +165,23 @@ export class Operations {
   }
 
   /** Each event has a context of its own, because data loaders keep what they loaded as long as their context lives. */
-  async #executeEvent(args: ExecutionArgs, { deps, caller, requestId, address, signal }: CallContext): Promise<ExecutionResult> {
+  #executeEvent(args: ExecutionArgs, shared: GraphContext): ExecutionResult | Promise<ExecutionResult> {
+    const { deps } = shared;
     const replyBudget = new ReplyBudget(deps.settings.REPLY_MAX_BYTES);
-    const contextValue: GraphContext = { deps, caller, requestId, address, signal, replyBudget };
-    const result = await deps.storage.db.runFor(
-      () => caller,
-      async () => execute({ ...args, contextValue }),
+    const contextValue: GraphContext = { ...shared, replyBudget };
+    const result = deps.storage.db.runFor(
+      () => shared.caller,
+      () => execute({ ...args, contextValue }),
     );
-    return boundedResult(result, replyBudget);
+    return result instanceof Promise
+      ? result.then((late) => boundedResult(late, replyBudget))
+      : boundedResult(result, replyBudget);
   }
+}
+
+/** What the contexts of all events of a subscription share. */
+function eventContext({ deps, caller, requestId, address, signal }: CallContext): GraphContext {
+  return { deps, caller, requestId, address, signal };
 }
 
 function located(result: ExecutionResult, { schema, document }: ExecutionArgs): ExecutionResult {

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { ExecutionResult } from 'graphql';
 import type { SseStream } from '../../http/reply/sse.ts';
 
 /** Frames of one write, in UTF-16 code units; what arrives together beyond them waits. */
@@ -33,10 +34,35 @@ export class ReplyBuffer {
     stream.flush();
     const decoder = new TextDecoder();
     for await (const chunk of body) {
-      this.#frames += decoder.decode(chunk, { stream: true });
-      this.#writing ??= this.#write(stream);
-      if (this.#frames.length > gatheredMaxChars) await this.#writing;
+      const slow = this.#gather(decoder.decode(chunk, { stream: true }), stream);
+      if (slow !== undefined) await slow;
     }
+    this.#end(stream);
+  }
+
+  /** The same for the results of a subscription, as the events that Yoga makes of them. */
+  async sendResults(results: AsyncIterable<ExecutionResult>, stream: SseStream): Promise<void> {
+    this.#stream = stream;
+    this.#opened.resolve();
+    // Some browsers take the head only with a part of the body.
+    this.#frames = ':\n\n';
+    this.#writing = this.#write(stream);
+    for await (const result of results) {
+      const slow = this.#gather(`event: next\ndata: ${JSON.stringify(result)}\n\n`, stream);
+      if (slow !== undefined) await slow;
+    }
+    this.#frames += 'event: complete\ndata:\n\n';
+    this.#end(stream);
+  }
+
+  /** @returns a promise only when the reader is slow. */
+  #gather(frames: string, stream: SseStream): Promise<void> | undefined {
+    this.#frames += frames;
+    this.#writing ??= this.#write(stream);
+    return this.#frames.length > gatheredMaxChars ? this.#writing : undefined;
+  }
+
+  #end(stream: SseStream): void {
     stream.end(this.#frames);
     this.#frames = '';
   }

@@ -7,7 +7,8 @@ import type { Call } from './call.ts';
 export interface ResultsOptions {
   readonly call: Call;
   readonly context: CallContext;
-  readonly resultOf: (event: unknown) => Promise<ExecutionResult>;
+  /** A promise only where a field waits for something. */
+  readonly resultOf: (event: unknown) => ExecutionResult | Promise<ExecutionResult>;
   /** Called once, when no more results come. */
   readonly onEnd: () => void;
 }
@@ -39,7 +40,8 @@ export function streamResults(
       for (;;) {
         const { done, value } = await events.next();
         if (done === true || signal.aborted) break;
-        const result = presentResult(await resultOf(value), call.errors);
+        const coming = resultOf(value);
+        const result = presentResult(coming instanceof Promise ? await coming : coming, call.errors);
         yield extensions === undefined ? result : { ...result, extensions: { ...extensions } };
       }
       if (context.endedBy !== undefined) throw context.endedBy;
@@ -56,6 +58,15 @@ export function streamResults(
     context.abort();
     return { done: true, value: undefined } as const;
   };
+  if (!call.isStreamPath) {
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: () => results.next(),
+      return: stop,
+    };
+  }
   return {
     [Symbol.asyncIterator]() {
       return this;
@@ -63,7 +74,7 @@ export function streamResults(
     async next() {
       const result = await results.next();
       // graphql-sse queues what it gets, so it gets the next result when the stream takes more.
-      if (call.isStreamPath) await call.buffer.room;
+      await call.buffer.room;
       // graphql-sse sends the end of an operation that was stopped, and frees its id, which another operation may have by then.
       return isStopped ? new Promise(() => undefined) : result;
     },

@@ -23,7 +23,7 @@ import { DocumentRunner } from './documents/run.ts';
 import { TrustedDocuments, useTrustedDocuments } from './documents/trusted.ts';
 import { isForm, useMultipart } from './multipart.ts';
 import { Operations } from './operations.ts';
-import { errorReply, useCsrfPrevention, useErrors } from './plugins.ts';
+import { errorReply, useCsrfPrevention, useErrors, useResultStream } from './plugins.ts';
 import { createReservedStreams, type ReservedStream, type ReservedStreams, stopping, tokenHeader } from './reserved-streams.ts';
 
 /** Of the cached documents together, in UTF-16 code units: each takes about a hundred bytes of memory. */
@@ -93,6 +93,7 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
       useEngine({ execute: operations.execute, subscribe: operations.subscribe }),
       ...documentLimits(deps.settings),
       useErrors(),
+      useResultStream(),
     ],
     parserAndValidationCache: { documentCache, errorCache: { get: () => undefined, set: () => undefined } },
     graphiql: false,
@@ -202,10 +203,16 @@ function inSpan(tracing: Tracing | undefined, call: Call, work: () => Promise<vo
   );
 }
 
-async function send({ req, res, errors, buffer, kind }: Call, response: Response, options: GraphqlOptions): Promise<void> {
+async function send(
+  { req, res, errors, buffer, kind, results }: Call,
+  response: Response,
+  options: GraphqlOptions,
+): Promise<void> {
   const { status, headers, body } = response;
+  const start = () => options.streams.start(res, errors.requestId, ['connection', 'keep-alive']);
+  if (results !== undefined) return buffer.sendResults(results, start());
   if (headers.get('content-type')?.startsWith('text/event-stream') === true && body !== null) {
-    const stream = options.streams.start(res, errors.requestId, ['connection', 'keep-alive']);
+    const stream = start();
     return buffer.send(body as unknown as AsyncIterable<Uint8Array>, stream);
   }
   const own = [...headers].filter(([name]) => name !== 'content-length').flat();
