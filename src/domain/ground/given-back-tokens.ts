@@ -6,18 +6,17 @@ import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import type { Transaction } from '../../storage/ground/database.ts';
 import type { Deps } from '../deps.ts';
 
-/** Whose tokens: of all kinds, or those to which the person agreed. */
-export interface TokenHolder {
-  readonly ownerUserId: string;
-  /** Absent: in all organizations. */
-  readonly orgId?: string;
+/** Whose tokens, of a person, of an organization, or of a person there: of all kinds, or those to which the person agreed. */
+export type TokenHolder = ({ readonly ownerUserId: string; readonly orgId?: string } | { readonly orgId: string }) & {
   readonly kind?: McpGrant['kind'];
-}
+};
 
 /** Time for an authorization server to take back a token. */
 const revocationMs = 5_000;
 /** Authorization servers that are asked at once: each may take five seconds to answer. */
 const atOnce = 10;
+/** Time for all of an organization that is deleted: somebody waits for it. */
+const ofOrganizationMs = 30_000;
 
 /**
  * Gives the tokens of MCP servers back to their authorization servers (RFC 7009), each of which is asked once: one that does not answer in time, or
@@ -33,6 +32,20 @@ export async function giveBackTokens(deps: Deps, { kind, ...scope }: TokenHolder
     if (last === undefined) return;
     after = last.id;
     await Promise.all(portion.map((connection) => giveBack(deps, connection, kind)));
+  }
+}
+
+/**
+ * Gives back the tokens of an organization that is about to be deleted, while its rows and its key are still there: nobody could read them afterwards.
+ * What is left after half a minute is logged.
+ */
+export async function giveBackTokensOf(deps: Deps, orgId: string): Promise<void> {
+  const signal = AbortSignal.timeout(ofOrganizationMs);
+  try {
+    await giveBackTokens(deps, { orgId }, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    deps.logger.warn({ orgId }, 'not all tokens of a deleted organization could be given back in time');
   }
 }
 

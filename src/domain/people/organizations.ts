@@ -2,11 +2,13 @@ import { DomainError } from '../../entities/ground/errors.ts';
 import type { Page, PageRequest } from '../../entities/ground/page.ts';
 import type { Organization } from '../../entities/people/account.ts';
 import type { Caller } from '../../entities/people/caller.ts';
-import type { OrganizationChanges } from '../../storage/people/organizations.ts';
+import type { Transaction } from '../../storage/ground/database.ts';
+import type { Holdings, OrganizationChanges } from '../../storage/people/organizations.ts';
 import type { Deps } from '../deps.ts';
 import { adminReach } from '../ground/access/access.ts';
 import { refuseHeld } from '../ground/access/kept-by-hold.ts';
 import { Faults } from '../ground/faults.ts';
+import { giveBackTokensOf } from '../ground/given-back-tokens.ts';
 import {
   administeredOrganization,
   missing,
@@ -85,16 +87,21 @@ export async function deleteOrganization(deps: Deps, caller: Caller, id: string)
   await requireNoKeyAbove(deps, caller, { orgId: id });
   // Said before what else stands in the way: settling that would be in vain.
   refuseHeld(await deps.storage.legalHolds.ofOrganization(id));
+  const { organizations } = deps.storage.people;
+  requireEmpty(await organizations.findHoldings(id));
+  await giveBackTokensOf(deps, id);
   return deps.audit.change(caller, async () => {
-    const holdings = await deps.storage.people.organizations.delete(id, (tx) =>
-      deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { owner: caller, key: id, tx }),
-    );
-    if (holdings !== undefined) {
-      const what = `${holdings.agents} agents and ${holdings.dataSources} data sources`;
-      throw new DomainError('CONFLICT', `The organization has ${what}; delete those first`);
-    }
+    const purge = (tx: Transaction) =>
+      deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { owner: caller, key: id, tx });
+    requireEmpty(await organizations.delete(id, purge));
     return organization;
   });
+}
+
+function requireEmpty(holdings: Holdings | undefined): void {
+  if (holdings === undefined) return;
+  const what = `${holdings.agents} agents and ${holdings.dataSources} data sources`;
+  throw new DomainError('CONFLICT', `The organization has ${what}; delete those first`);
 }
 
 function readChanges({ name, dataUsageTokenLimit, apiUsageTokenLimit }: UpdateOrganizationInput): OrganizationChanges {

@@ -44,6 +44,11 @@ export class OrganizationStore {
     return toOrganization(row);
   }
 
+  /** What keeps an organization from being deleted; undefined: nothing. */
+  findHoldings(id: string): Promise<Holdings | undefined> {
+    return countHoldings(this.#db, id);
+  }
+
   /**
    * Deletes an organization with its members, keys and groups, unless it holds agents or data sources. `purge` deletes its other rows later: nobody
    * can reach them any more.
@@ -56,10 +61,9 @@ export class OrganizationStore {
     const active = await this.#db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
     const held = await this.#db.transaction(async (tx) => {
       await lockRow(tx, 'organizations', id);
-      const { agent, dataSource, apiKey, group, organization } = tx.prisma;
-      const agents = await agent.count({ where: { ...where, isDeleted: false } });
-      const dataSources = await dataSource.count({ where });
-      if (agents + dataSources > 0) return { agents, dataSources };
+      const { apiKey, group, organization } = tx.prisma;
+      const holdings = await countHoldings(tx, id);
+      if (holdings !== undefined) return holdings;
       await apiKey.deleteMany({ where });
       await group.deleteMany({ where });
       await organization.deleteMany({ where: { id } });
@@ -77,6 +81,12 @@ export class OrganizationStore {
   purge(id: string, signal: AbortSignal): Promise<void> {
     return purgeRows(this.#db, 'orgId', id, signal);
   }
+}
+
+async function countHoldings({ prisma }: Pick<Transaction, 'prisma'>, orgId: string): Promise<Holdings | undefined> {
+  const agents = await prisma.agent.count({ where: { orgId, isDeleted: false } });
+  const dataSources = await prisma.dataSource.count({ where: { orgId } });
+  return agents + dataSources > 0 ? { agents, dataSources } : undefined;
 }
 
 type OrganizationRow = Omit<Organization, 'dataUsageTokenLimit' | 'apiUsageTokenLimit'> & {

@@ -262,6 +262,31 @@ describe('the tokens of somebody who goes', () => {
     expect((await operator.delete(`/api/v1/admin/users/${bob.userId}`)).status).toBe(200);
     await expect.poll(revoked, { timeout: 15_000 }).toContain(refreshToken);
   });
+
+  it('are given back when the organization is deleted, and kept where the deletion is refused', async () => {
+    const { id, refreshToken } = await memberOf();
+    const operator = await make.person({ level: 'INSTANCE' });
+    const agent = await make.agent({ owner: ann, modelId: model });
+    const remove = () => operator.delete(`/api/v1/admin/organizations/${ann.orgId}`);
+    expect((await remove()).status).toBe(409);
+    expect(await secretsOf(id)).toMatchObject({ refreshToken });
+    expect(revoked()).toEqual([]);
+    expect((await ann.delete(`/api/v1/ais/${agent.id}`)).status).toBe(200);
+    expect((await remove()).status).toBe(200);
+    expect(revoked()).toEqual([refreshToken]);
+    expect(await service.deps.storage.knowledge.connections.find(id, {})).toBeUndefined();
+  });
+
+  it('do not keep an organization whose authorization server is away', async () => {
+    await memberOf();
+    guarded.intercept = (path, res) => {
+      if (path !== '/as/token/revocation') return false;
+      res.destroy();
+      return true;
+    };
+    const operator = await make.person({ level: 'INSTANCE' });
+    expect((await operator.delete(`/api/v1/admin/organizations/${ann.orgId}`)).status).toBe(200);
+  });
 });
 
 describe('an agent with such a server', () => {
