@@ -1,9 +1,8 @@
-import { createReadStream, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { unpackTar } from 'modern-tar/fs';
 import { makeFolderSync } from '../../../lib/files/folders.ts';
 
@@ -27,11 +26,7 @@ export async function prepareDatabaseFolder(folder: string, preparedPath?: strin
   if (existsSync(folder) && readdirSync(folder).length > 0) return undefined;
   const temporaryFolder = `${folder}.unfinished`;
   const isPrepared = await unpackPrepared(temporaryFolder, preparedPath);
-  if (!isPrepared) {
-    const { dataDir } = await import('@electric-sql/pglite-prepopulatedfs');
-    const archive = await dataDir();
-    await unpack(archive.stream(), createGunzip(), temporaryFolder);
-  }
+  if (!isPrepared) await unpackEmpty(temporaryFolder);
   await flushTree(temporaryFolder);
   renameSync(temporaryFolder, folder);
   await flushOne(dirname(folder));
@@ -40,10 +35,16 @@ export async function prepareDatabaseFolder(folder: string, preparedPath?: strin
 
 /** @returns false where no prepared database is there, or where its file cannot be read: a start goes on without it. */
 async function unpackPrepared(folder: string, preparedPath: string | undefined): Promise<boolean> {
-  const path = preparedPath ?? (await import('./prepared-database.ts')).preparedDatabasePath();
+  const { preparedDatabasePath, readPreparedDatabase } = await import('./prepared-database.ts');
+  const path = preparedPath ?? preparedDatabasePath();
   if (!existsSync(path)) return false;
   try {
-    await unpack(createReadStream(path), createZstdDecompress(), folder);
+    const entries = await readPreparedDatabase(path);
+    makeEmptyFolder(folder);
+    for (const { name, data } of entries) {
+      if (data === undefined) mkdirSync(join(folder, name), 0o700);
+      else writeFileSync(join(folder, name), data, { flag: 'wx', mode: 0o600 });
+    }
     return true;
   } catch (error) {
     // The same disk: an empty database finds no room either.
@@ -52,10 +53,16 @@ async function unpackPrepared(folder: string, preparedPath: string | undefined):
   }
 }
 
-async function unpack(archive: Readable | ReadableStream, decompress: Transform, folder: string): Promise<void> {
+async function unpackEmpty(folder: string): Promise<void> {
+  const { dataDir } = await import('@electric-sql/pglite-prepopulatedfs');
+  const archive = await dataDir();
+  makeEmptyFolder(folder);
+  await pipeline(archive.stream(), createGunzip(), unpackTar(folder, { dmode: 0o700, fmode: 0o600 }));
+}
+
+function makeEmptyFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   makeFolderSync(folder);
-  await pipeline(archive, decompress, unpackTar(folder, { dmode: 0o700, fmode: 0o600 }));
 }
 
 function isFull(error: unknown): boolean {

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { constants, zstdCompressSync } from 'node:zlib';
-import { packTar, type TarEntry } from 'modern-tar';
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { packTar, type TarEntry, unpackTar } from 'modern-tar';
 import { makeFolderSync } from '../../../lib/files/folders.ts';
 import { migrationsFolder } from '../migrations/migrations-folder.ts';
 
@@ -31,6 +31,26 @@ export function preparedDatabasePath(): string {
     hash.update(JSON.stringify([name, sql.length])).update(sql);
   }
   return join(folder, `${hash.digest('hex').slice(0, 32)}${suffix}`);
+}
+
+/** A file of a database, or a folder, which has no data. */
+interface DatabaseEntry {
+  readonly name: string;
+  readonly data: Uint8Array | undefined;
+}
+
+/**
+ * The folders and files of a prepared database, each folder before what is in it. All at once and in this thread: several threads that make files in one
+ * folder wait for each other, at twice the processor time.
+ *
+ * @throws Error for a file that is damaged.
+ */
+export async function readPreparedDatabase(path: string): Promise<readonly DatabaseEntry[]> {
+  const entries = await unpackTar(zstdDecompressSync(readFileSync(path)), { strict: true });
+  return entries.map(({ header: { name, type }, data = new Uint8Array() }) => ({
+    name,
+    data: type === 'directory' ? undefined : data,
+  }));
 }
 
 /**
