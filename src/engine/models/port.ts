@@ -77,9 +77,14 @@ export interface CacheMark {
   readonly cache?: CacheLife;
 }
 
+/** Tells apart who speaks in the same role. Wires without names do not get it. */
+export interface SpeakerName {
+  readonly name?: string;
+}
+
 export type ModelMessage =
-  | ({ readonly role: 'system'; readonly content: string } & CacheMark)
-  | { readonly role: 'user'; readonly content: string | readonly ModelPart[] }
+  | ({ readonly role: 'system'; readonly content: string } & CacheMark & SpeakerName)
+  | ({ readonly role: 'user'; readonly content: string | readonly ModelPart[] } & SpeakerName)
   | AssistantMessage
   | ({
       readonly role: 'tool';
@@ -90,7 +95,7 @@ export type ModelMessage =
     } & CacheMark);
 
 /** Its thoughts come before its text, and its text before its calls. An answer in another order is several messages in a row. */
-export interface AssistantMessage extends CacheMark {
+export interface AssistantMessage extends CacheMark, SpeakerName {
   readonly role: 'assistant';
   readonly content: string | null;
   readonly toolCalls?: readonly ModelToolCall[];

@@ -130,6 +130,7 @@ export const completionMessage = body('CompletionMessageInput', 'One message of 
         'A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them. JSON: a text or a list.',
     })
     .nullish(),
+  name: text('Who speaks, where several people or agents share a role. Providers of the OpenAI format get it.').nullish(),
   toolCalls: maybe('Calls of an assistant message, as they were received.', z.array(toolCall)),
   refusal: text('On an assistant message without content: the words with which the model declined to answer.').nullish(),
   toolCallId: text('On a message with the role tool: the call whose output this is.').nullish(),

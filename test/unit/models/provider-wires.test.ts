@@ -283,6 +283,14 @@ describe('what has no effect at a provider', () => {
     expect(JSON.stringify(first.warnings)).not.toMatch(/topP|frequencyPenalty|maxOutputTokens/);
   });
 
+  it('is the name of a speaker', async () => {
+    const { run } = await provider('anthropic');
+    const messages = [{ role: 'user', name: 'ann', content: 'Hi' }] as const;
+    expect(await warningsOf(run('claude-sonnet-4-5', { messages, parameters: { maxTokens: 100 } }))).toEqual([
+      expect.objectContaining({ code: 'option_not_supported', param: 'messages.name' }),
+    ]);
+  });
+
   it('is nothing in a plain request', async () => {
     const { run } = await provider('anthropic');
     expect(await warningsOf(run('claude-sonnet-4-5', { parameters: { maxTokens: 100, temperature: 0.5 } }))).toEqual([]);

@@ -7620,6 +7620,8 @@ export interface components {
         CompletionMessageInput: {
             /** @description A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them. JSON: a text or a list. */
             content?: string | components["schemas"]["CompletionContentPart"][] | null;
+            /** @description Who speaks, where several people or agents share a role. Providers of the OpenAI format get it. */
+            name?: string | null;
             /** @description What an assistant message thought; given back where the model provider takes it. */
             reasoning_content?: string | null;
             /** @description Thoughts of an assistant message, as they were received: what the model provider demands to see again. Each entry is JSON: it belongs to a provider. */

@@ -1,5 +1,5 @@
 import { isInline } from '../../../engine/models/inline-images.ts';
-import type { CacheLife, CacheMark, ModelMessage, ModelPart, ModelToolCall } from '../../../engine/models/port.ts';
+import type { CacheLife, CacheMark, ModelMessage, ModelPart, ModelToolCall, SpeakerName } from '../../../engine/models/port.ts';
 import type { Thought } from '../../../entities/conversations/runs/thought.ts';
 import { isObject, membersOf, readElements } from '../../../lib/json/json.ts';
 import { contentPart } from '../../../wire/completions/request.ts';
@@ -16,6 +16,7 @@ export interface CompletionMessageInput {
   readonly role: string;
   /** A string, an array of content parts, or null. */
   readonly content?: unknown;
+  readonly name?: Maybe<string>;
   readonly toolCalls?: Maybe<readonly CompletionToolCallInput[]>;
   readonly toolCallId?: Maybe<string>;
   readonly refusal?: Maybe<string>;
@@ -73,12 +74,12 @@ function readMessage(
   switch (message.role) {
     case 'system':
     case 'developer':
-      return [{ role: 'system', content: readText(message.content, at, faults), ...readCache(message) }];
+      return [{ role: 'system', content: readText(message.content, at, faults), ...readCache(message), ...readName(message) }];
     case 'user': {
       const before = requestParts.length;
       const parts = readContent(message.content, at, requestParts, faults);
       const isText = requestParts.length === before && parts.every((part) => part.type === 'text' && part.cache === undefined);
-      return [{ role: 'user', content: isText ? joinText(parts) : parts }];
+      return [{ role: 'user', content: isText ? joinText(parts) : parts, ...readName(message) }];
     }
     case 'assistant': {
       const toolCalls = readCalls(message);
@@ -91,6 +92,7 @@ function readMessage(
           ...(toolCalls.length === 0 ? {} : { toolCalls }),
           ...(thoughts.length === 0 ? {} : { thoughts }),
           ...readCache(message),
+          ...readName(message),
         },
       ];
     }
@@ -110,6 +112,10 @@ function readMessage(
 
 function readCache({ cache }: Pick<CompletionMessageInput, 'cache'>): CacheMark {
   return cache === undefined ? {} : { cache };
+}
+
+function readName({ name }: Pick<CompletionMessageInput, 'name'>): SpeakerName {
+  return typeof name === 'string' && name.trim() !== '' ? { name } : {};
 }
 
 /** The details say all that the text does. What another service wrote is left out. */

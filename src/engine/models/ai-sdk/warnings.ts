@@ -36,7 +36,7 @@ export function toWarning(warning: SharedV4Warning): Warning {
 }
 
 /** What of a request has no place on the wires of this adapter. */
-export function unservedOptions({ parameters }: ModelRequest): readonly Warning[] {
+export function unservedOptions({ parameters, messages }: ModelRequest): readonly Warning[] {
   const optionValues = [
     ['logprobs', parameters.logprobs],
     ['logit_bias', parameters.logitBias],
@@ -44,7 +44,9 @@ export function unservedOptions({ parameters }: ModelRequest): readonly Warning[
     ['verbosity', parameters.verbosity],
   ] as const;
   const unserved = optionValues.flatMap(([param, value]) => (value === undefined ? [] : [unservedOption(param)]));
-  return [...unservedSampling(parameters, 'aiSdk'), ...unserved];
+  const hasNames = messages.some((message) => message.role !== 'tool' && message.name !== undefined);
+  const names = hasNames ? [unservedOption('messages.name')] : [];
+  return [...unservedSampling(parameters, 'aiSdk'), ...unserved, ...names];
 }
 
 /** The names of the SDK's options as the caller knows them. */

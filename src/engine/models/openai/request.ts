@@ -74,18 +74,18 @@ function toMessages(messages: readonly ModelMessage[], isOpenAi: boolean): reado
 function toMessage(message: ModelMessage): object {
   switch (message.role) {
     case 'system':
-      return { role: 'system', content: message.content };
+      return { role: 'system', name: message.name, content: message.content };
     case 'user':
-      return { role: 'user', content: toContent(message.content) };
+      return { role: 'user', name: message.name, content: toContent(message.content) };
     case 'assistant': {
       const calls = message.toolCalls ?? [];
-      if (calls.length === 0) return { role: 'assistant', content: message.content ?? '' };
+      if (calls.length === 0) return { role: 'assistant', name: message.name, content: message.content ?? '' };
       const toolCalls = calls.map((call) => ({
         id: call.id,
         type: 'function',
         function: { name: call.name, arguments: call.arguments },
       }));
-      return { role: 'assistant', content: message.content, tool_calls: toolCalls };
+      return { role: 'assistant', name: message.name, content: message.content, tool_calls: toolCalls };
     }
     case 'tool':
       return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };

@@ -41,6 +41,20 @@ async function upload(content: string | Buffer, name: string, who = ann): Promis
   return (await who.post(`/api/v1/chats/${chat.id}/files`, form)).body.id;
 }
 
+it('names tell the model who speaks in the same role', async () => {
+  const messages = [
+    { role: 'system', name: 'moderator', content: 'Be brief.' },
+    { role: 'user', name: 'ann', content: 'I come at nine.' },
+    { role: 'assistant', name: 'host', content: 'Noted.' },
+    { role: 'user', name: 'bo', content: [{ type: 'text', text: 'When do I come?' }] },
+    { role: 'user', name: ' ', content: 'And I?' },
+  ];
+  const { status, body } = await ann.post(path, { model, messages });
+  expect([status, body.warnings]).toEqual([200, undefined]);
+  const sent = (upstream.requests.at(-1)?.body?.messages ?? []) as readonly { readonly name?: string }[];
+  expect(sent.map(({ name }) => name)).toEqual(['moderator', 'ann', 'host', 'bo', undefined]);
+});
+
 describe('a content part', () => {
   it.each<[string, () => Promise<object> | object]>([
     ['id: a file of a chat', async () => ({ type: 'id', id: await upload('The fair opens on 9 May.', 'fair.txt') })],
