@@ -11,6 +11,7 @@ const source = fileURLToPath(new URL('../../../src', import.meta.url));
  */
 const walks: Readonly<Record<string, string>> = {
   'lib/selections.ts': 'unfolds each fragment once for each place',
+  'graphql/conversations/runs/events/deltas-alone.ts': 'reads the fields of events once, and those of all their runs together',
   'graphql/server/document-limits.ts': 'counts the lists of each fragment once',
   'graphql/server/documents/json-schemas.ts': 'unfolds each fragment once for each object of a document whose cost was checked',
   'graphql/server/documents/run.ts': 'asks for the root fields of a saved document once',

@@ -6,6 +6,7 @@ import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
 import type { ArgBuilder } from '../../ground/pagination.ts';
 import { RunRef } from '../../ground/refs.ts';
+import { readsDeltasAlone } from '../runs/events/deltas-alone.ts';
 import { RunEventType } from '../runs/events/events.ts';
 import { shownEvents } from '../runs/events/stream.ts';
 import { CompletionInputType } from './inputs.ts';
@@ -50,10 +51,11 @@ builder.subscriptionField('completionEvents', (t) =>
       version: versionArg(t.arg),
       modelId: modelArg(t.arg),
     },
-    subscribe: async (_root, { input, version, modelId }, context) => {
+    subscribe: async (_root, { input, version, modelId }, context, info) => {
       const terms = {
         inOnePiece: context.isStreamed === false,
-        repeatsText: context.isStreamed !== true,
+        // Over REST, where `isStreamed` is set, the selection says nothing of what the encoder reads.
+        repeatsText: context.isStreamed === undefined ? !readsDeltasAlone(info) : !context.isStreamed,
         takesExtensions: hasExtensions(context),
       };
       const request = { ...withVersion(input, version), modelId };

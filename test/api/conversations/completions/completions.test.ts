@@ -454,6 +454,27 @@ describe('completions over GraphQL', () => {
     }
   });
 
+  it('completionEvents says the whole text wherever a document asks for it', async () => {
+    const read = async (selection: string, fragments = '') => {
+      const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { ${selection} } } ${fragments}`;
+      const events: Record<string, unknown>[] = [];
+      for await (const { data } of ann.subscribe(query, { input })) events.push(data.completionEvents);
+      return events;
+    };
+    const fragments = 'fragment Ended on RunEnded { run { status ...Said } } fragment Said on Run { text }';
+    const said = 'Hello from upstream';
+    const deltas = await read(
+      '__typename sequence ... on TextDelta { delta } ... on RunEnded { run { status usage { totalTokens } } }',
+    );
+    expect(deltas.map(({ delta = '' }) => delta).join('')).toBe(said);
+    expect(deltas.at(-1)).toMatchObject({ run: { status: 'COMPLETED', usage: { totalTokens: expect.any(Number) } } });
+    expect((await read('...Ended', fragments)).at(-1)).toEqual({ run: { status: 'COMPLETED', text: said } });
+    const done = await read('... on TextDone { whole: text } ... on ItemDone { item { ... on MessageItem { text } } }');
+    expect(done).toContainEqual({ whole: said });
+    expect(done).toContainEqual({ item: { text: said } });
+    expect((await read('... on TextDelta { textSoFar }')).findLast((event) => 'textSoFar' in event)).toEqual({ textSoFar: said });
+  });
+
   it('createCompletion answers whole', async () => {
     const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { status text toolCalls { id } selection { provider model } usage { totalTokens } } }`;
     expect((await ann.graphql(query, { input })).data.createCompletion).toEqual({
