@@ -147,6 +147,11 @@ describe('a key', () => {
     expectAbout({ allowed, grown: grownSince(startedMs, ofKey) }, ofKey - 1);
   });
 
+  it('has the opening of a WebSocket counted', async () => {
+    await exhaust(() => rest(ann), ofKey);
+    await expect(ResponseSocket.connect(service.url, ann.key)).rejects.toThrow('429');
+  });
+
   it('leaves others alone', async () => {
     await exhaust(() => rest(ann), ofKey);
     expect((await rest(await make.person())).status).not.toBe(429);
