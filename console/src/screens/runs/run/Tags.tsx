@@ -34,18 +34,20 @@ export function Tags({ id, tags: knownTags }: { readonly id: string; readonly ta
   if (tags.length === 0 && !mayWrite) return null;
   return (
     <section className={styles.tags} aria-label={t('Tags')}>
-      <ul>
-        {tags.map((tag) => (
-          <li key={tag}>
-            <span>{tag}</span>
-            {mayWrite ? (
-              <IconButton label={t('Remove {tag}', { tag })} onClick={() => void set(tags.filter((each) => each !== tag))}>
-                <X size={14} aria-hidden />
-              </IconButton>
-            ) : null}
-          </li>
-        ))}
-      </ul>
+      {tags.length === 0 ? null : (
+        <ul>
+          {tags.map((tag) => (
+            <li key={tag}>
+              <span>{tag}</span>
+              {mayWrite ? (
+                <IconButton label={t('Remove {tag}', { tag })} onClick={() => void set(tags.filter((each) => each !== tag))}>
+                  <X size={14} aria-hidden />
+                </IconButton>
+              ) : null}
+            </li>
+          ))}
+        </ul>
+      )}
       {mayWrite && tags.length < tagsMax ? (
         <form
           onSubmit={(event) => {
