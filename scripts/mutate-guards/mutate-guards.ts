@@ -17,7 +17,7 @@ const { values } = parseArgs({
     /** Which guards are chosen. */
     seed: { type: 'string', default: '7' },
     count: { type: 'string', default: '40' },
-    /** Records anew which tests meet which guard. */
+    /** Records anew which tests meet which guard, after tests have changed; outcomes of before are forgotten. */
     record: { type: 'boolean', default: false },
     workers: { type: 'string', default: '1' },
     /** The longest that the tests of one guard may take, each of the two times. */
@@ -51,7 +51,12 @@ const guards = globSync('src/**/*.ts', { exclude: ['src/storage/generated/**'] }
   .sort()
   .flatMap((file) => guardsOf(file, readFileSync(file, 'utf8')));
 const recordingPath = join(kept, 'recording.json');
-if (values.record || !existsSync(recordingPath)) writeFileSync(recordingPath, JSON.stringify(await record()));
+const outcomesPath = join(kept, 'outcomes.json');
+if (values.record || !existsSync(recordingPath)) {
+  writeFileSync(recordingPath, JSON.stringify(await record()));
+  // Tests have changed: what was found with those of before is no longer true.
+  rmSync(outcomesPath, { force: true });
+}
 const recording: Recording = JSON.parse(readFileSync(recordingPath, 'utf8'));
 await tryAll(chosen(guards, Number(values.seed), Number(values.count)));
 
@@ -106,12 +111,11 @@ async function record(): Promise<Recording> {
 }
 
 async function tryAll(tried: readonly Guard[]): Promise<void> {
-  const path = join(kept, 'outcomes.json');
-  const outcomes: Record<string, Outcome> = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
+  const outcomes: Record<string, Outcome> = existsSync(outcomesPath) ? JSON.parse(readFileSync(outcomesPath, 'utf8')) : {};
   for (const guard of tried) {
     const outcome = outcomes[guard.key] ?? (await outcomeOf(guard));
     outcomes[guard.key] = outcome;
-    writeFileSync(path, JSON.stringify(outcomes, null, 1));
+    writeFileSync(outcomesPath, JSON.stringify(outcomes, null, 1));
     console.log(
       `${outcome.result}: ${guard.file}:${guard.line} ${guard.text.replaceAll(/\s+/g, ' ').slice(0, 120)}\n    ${outcome.by.join(', ')}`,
     );
