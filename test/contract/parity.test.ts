@@ -12,7 +12,7 @@ import type { UpstreamScript } from '../support/upstream.ts';
 const { make, upstream } = await withService('model');
 let api: ApiServer;
 let ann: Person;
-const agents = { plain: '', instructed: '', knowing: '', acting: '' };
+const agents = { plain: '', instructed: '', knowing: '', acting: '', remembering: '' };
 const model = 'openai/test-model';
 
 beforeAll(async () => {
@@ -24,6 +24,9 @@ beforeAll(async () => {
   agents.instructed = await agent('Answer briefly.', { options: { temperature: [0.3], maxTokens: [50] } });
   agents.knowing = await agent('Answer from the price list.');
   agents.acting = await agent('Look it up.');
+  agents.remembering = await agent('Remember.', { enabledTools: [{ type: 'memory' }] });
+  for (const memory of [{ text: 'Likes black tea', key: 'drink' }, { text: 'Lives in Oslo' }])
+    expect((await ann.post('/api/v1/memories', memory)).status).toBe(200);
   const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
   const source = await make.apiDataSource({ owner: ann, agentId: agents.knowing, name: 'Prices', data });
   const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
@@ -41,6 +44,8 @@ interface Scenario {
   readonly agent?: keyof typeof agents;
   /** Members of the last answer. */
   readonly expected: Partial<Answer>;
+  /** What the last request to the model says. */
+  readonly lastAsked?: readonly string[];
   /** APIs whose contract has no such member. */
   readonly without?: RegExp;
 }
@@ -87,6 +92,17 @@ const scenarios: readonly Scenario[] = [
     script: [{ toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: '{"city":"Paris"}' }] }, { text: 'It is 3.' }],
     expected: said,
   },
+  {
+    name: 'an agent with memories, that replaces one and recalls them',
+    agent: 'remembering',
+    script: [
+      { toolCalls: [{ id: 'call_1', name: 'remember', arguments: '{"text":"Likes green tea","key":"drink"}' }] },
+      { toolCalls: [{ id: 'call_2', name: 'recall', arguments: '{"query":"tea"}' }] },
+      { text: 'It is 3.' },
+    ],
+    expected: said,
+    lastAsked: ['Remembered as memo_', 'in place of', 'Likes green tea'],
+  },
   { name: 'an image', question: { image: picture }, script: [{ text: 'It is 3.' }], expected: said },
   { name: 'thinking, which is no part of the text', script: [{ reasoning: 'Let me see', text: 'It is 3.' }], expected: said },
   {
@@ -122,7 +138,7 @@ const scenarios: readonly Scenario[] = [
 
 describe.each(scenarios.map((scenario, turn) => [scenario.name, scenario, turn] as const))('%s', (_name, scenario, turn) => {
   let reference: { readonly answers: readonly Answer[]; readonly asked: readonly object[] } | undefined;
-  const { script, question = {}, agent, expected, without } = scenario;
+  const { script, question = {}, agent, expected, lastAsked = [], without } = scenario;
   const [first = '', ...others] = Object.keys(apis).filter((name) => without?.test(name) !== true);
 
   it.each([first, ...inTurn(others, turn)])('is the same on %s', async (name) => {
@@ -133,6 +149,7 @@ describe.each(scenarios.map((scenario, turn) => [scenario.name, scenario, turn] 
     const isCapped = name.startsWith('message');
     expect(answers?.at(-1)).toMatchObject(expected);
     if (expected.error === undefined) expect(answers?.at(-1)?.usage).toEqual([11 * script.length, 4 * script.length]);
+    for (const text of lastAsked) expect(JSON.stringify(asked.at(-1))).toContain(text);
     reference ??= { answers: answers ?? [], asked };
     // Every request of the Messages format has a cap.
     expect({ answers, asked: isCapped ? asked.map(uncapped) : asked }).toEqual(
@@ -150,8 +167,12 @@ function uncapped({ max_tokens: _cap, ...asked }: { readonly max_tokens?: unknow
   return asked;
 }
 
-/** Without the members about streaming: an API that answers in one piece asks the model for one piece. */
+/**
+ * Without the members about streaming: an API that answers in one piece asks the model for one piece.
+ * Without the ids of memories: each run that remembers makes one.
+ */
 function bare(body: Readonly<Record<string, unknown>> | undefined): object {
   const { stream: _stream, stream_options: _options, messages, ...same } = body ?? {};
-  return { ...same, messages: withoutDate(messages as readonly { role: string; content: unknown }[]) };
+  const dated = withoutDate(messages as readonly { role: string; content: unknown }[]);
+  return { ...same, messages: JSON.parse(JSON.stringify(dated).replaceAll(/memo_[a-z0-9]{26}/g, 'memo_')) };
 }

@@ -168,7 +168,7 @@ export type Asked = { readonly role: string; readonly content: unknown };
 export function withoutDate<T extends Asked>(messages: readonly T[]): readonly T[] {
   return messages.flatMap((message) => {
     if (message.role !== 'system' || typeof message.content !== 'string') return [message];
-    const content = message.content.replace(/(^|\n\n)Current date: \S+ \(\w+\), \S+ UTC$/, '');
+    const content = message.content.replace(/(^|\n\n)Current date: \S+ \(\w+\), \S+ UTC(?=\n\n|$)/, '');
     return content === '' ? [] : [{ ...message, content }];
   });
 }
