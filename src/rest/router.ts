@@ -18,11 +18,12 @@ export function createRestHandlers(options: RestOptions): readonly (RequestHandl
   const steps = new Steps(options);
   const { handle } = new Handler(options);
   const routers = new Map<string, Router>();
+  const unmatched = newRouter();
   const places = options.routes.flatMap((route) => listPaths(route.row).map((path) => ({ path, route })));
   places.sort((a, b) => compare(sortKey(a), sortKey(b)));
   for (const [path, atPlace] of Map.groupBy(places, (place) => place.path)) {
     const atPath = atPlace.map(({ route }) => route);
-    const { tag = '', slashesIn } = atPath[0]?.row ?? {};
+    const { tag = '', slashesIn, client } = atPath[0]?.row ?? {};
     const router = routers.get(tag) ?? newRouter();
     routers.set(tag, router);
     const methods = atPath.map(({ row }) => row.method.toUpperCase());
@@ -37,8 +38,10 @@ export function createRestHandlers(options: RestOptions): readonly (RequestHandl
       place[route.row.method](...steps.before(route), handle);
     }
     place.all(refuse);
+    // What a client of a format asks below its routes is refused in its format, such as batches of messages.
+    if (client !== undefined && client.isOptional !== true) unmatched.all(`${path}/*below`, steps.refusePath(client));
   }
-  return [...routers.values(), passBadEscape, newRouter().all(/^\/(?:api|v1)\//, steps.refusePath)];
+  return [...routers.values(), passBadEscape, unmatched.all(/^\/(?:api|v1)\//, steps.refusePath())];
 }
 
 function newRouter(): Router {

@@ -19,7 +19,7 @@ import { countRequest } from '../../http/reply/rate-headers.ts';
 import { discardBody, sendEmpty, sendJson } from '../../http/reply/reply.ts';
 import type { ShareRefusal } from '../../lib/flow/fair-share.ts';
 import type { Route } from '../compile.ts';
-import { isOf, readKeyHeader, requireVersion } from '../header-client.ts';
+import { type HeaderClient, isOf, readKeyHeader, requireVersion } from '../header-client.ts';
 import { callerError, pathError } from '../input/error-params.ts';
 import { isAlias } from '../paths.ts';
 import type { DeclaredRoute } from '../route.ts';
@@ -51,24 +51,28 @@ export class Steps {
     return async (req, res) => {
       res.locals.meter = this.#unmatched;
       if (req.method === 'OPTIONS') return sendEmpty(res, 204, findRequestId(req), ['allow', allowedMethods]);
-      if (isOf(client, req)) readKeyHeader(client, req);
-      await this.#authenticateOnly(req, res);
-      if (isOf(client, req)) res.locals.errorForm = client.errorForm;
+      await this.#authenticateOnly(req, res, client);
       res.setHeader('allow', allowedMethods);
       throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowedMethods}, not ${req.method}`);
     };
   }
 
-  /** For a path without a route. Only a caller with a key learns that there is none. */
-  readonly refusePath: Step = async (req, res) => {
-    await this.#authenticateOnly(req, res);
-    throw unknownPath(req);
-  };
+  /** For a path without a route. Only a caller with a key learns that there is none. @param client  of the routes above the path. */
+  refusePath(client?: HeaderClient): Step {
+    return async (req, res) => {
+      await this.#authenticateOnly(req, res, client);
+      throw unknownPath(req);
+    };
+  }
 
-  async #authenticateOnly(req: IncomingMessage, res: Response): Promise<void> {
+  async #authenticateOnly(req: IncomingMessage, res: Response, client: HeaderClient | undefined): Promise<void> {
     const { locals } = res;
     locals.meter = this.#unmatched;
     locals.errorForm = (shownError) => pathError(req.url ?? '', shownError);
+    if (isOf(client, req)) {
+      readKeyHeader(client, req);
+      locals.errorForm = client.errorForm;
+    }
     countRequest(this.#options.deps, await authenticate(req, this.#keyCheck), res, locals.startedMs);
   }
 

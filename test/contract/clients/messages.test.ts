@@ -211,6 +211,12 @@ describe('@anthropic-ai/sdk', () => {
       client(options).messages.create({ model, max_tokens, messages: question, ...more });
     await expect(create({}, { apiKey: 'pk_wrong' })).rejects.toThrow(Anthropic.AuthenticationError);
     await expect(create({ model: 'openai/none' })).rejects.toThrow(Anthropic.NotFoundError);
+    // Not served: refused in the format as well, not for a key that seems to be missing.
+    const batches = await client()
+      .messages.batches.list()
+      .catch((error: unknown) => error);
+    expect(batches).toBeInstanceOf(Anthropic.NotFoundError);
+    expect(batches).toMatchObject({ error: { type: 'error', error: { type: 'not_found_error' } } });
     const reader = await make.withKey(ann, { scopes: ['AGENTS:READ'] });
     await expect(create({}, { apiKey: reader.key })).rejects.toThrow(Anthropic.PermissionDeniedError);
     upstream.next({ status: 429, headers: { 'retry-after': '7' } });
