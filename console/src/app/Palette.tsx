@@ -180,6 +180,7 @@ function listEntries(session: Session, t: (message: string) => string): readonly
     { id: 'prompts', title: t('Prompts'), href: '/account/prompts' },
     { id: 'imports', title: t('Import chats'), href: '/account/imports' },
     { id: 'connections', title: t('Your connections'), href: '/account/connections' },
+    { id: 'grants', title: t('Granted to agents'), href: '/account/connections' },
     { id: 'schedules', title: t('Your schedules'), href: '/account/schedules' },
     ...(session.may('ADMIN_READ') ? listAdministration(t) : []),
     ...(session.isOperator ? [{ id: 'installation', title: t('Installation'), href: '/administration/installation' }] : []),

@@ -9,6 +9,7 @@ import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { Table } from '../../../ui/page.tsx';
+import { Grants } from '../grants/Grants.tsx';
 import { ConnectDialog } from './ConnectDialog.tsx';
 import { ConnectionRow } from './ConnectionRow.tsx';
 import { ConnectionsChangedDocument, ConnectionsDocument } from './documents.ts';
@@ -67,6 +68,7 @@ export function Connections({ isOfAll }: { readonly isOfAll: boolean }) {
         </Table>
       )}
       <ShowMore pages={pages} />
+      {!isOfAll && may('CHATS_READ') ? <Grants /> : null}
       {isConnecting ? <ConnectDialog onClose={() => setConnecting(false)} onConnected={reload} /> : null}
     </PeoplePage>
   );

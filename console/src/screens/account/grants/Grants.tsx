@@ -1,0 +1,38 @@
+import { run } from '../../../graphql/client.ts';
+import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import styles from '../../../parts/people/people.module.css';
+import { useText } from '../../../text/text.ts';
+import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { ShowMore } from '../../../ui/more.tsx';
+import { Section } from '../../../ui/page.tsx';
+import { ConnectionsChangedDocument } from '../connections/documents.ts';
+import { GrantsDocument } from './documents.ts';
+import { GrantRow } from './GrantRow.tsx';
+
+const ownConnections = { ofOrganization: false };
+
+/** What the reader lets each agent open. */
+export function Grants() {
+  const { t } = useText();
+  const { data, error, isLoading, reload } = usePage(GrantsDocument, {});
+  // A connection that is deleted is granted to nobody any more.
+  useLiveReload(ConnectionsChangedDocument, ownConnections, reload);
+  const pages = useMorePages(data?.grants, async (after) => (await run(GrantsDocument, { after })).grants);
+  return (
+    <Section title={t('Granted to agents')} lead={t('What of yours an agent may open when you ask it. Nobody else sees this.')}>
+      <ErrorNote error={error} onRetry={reload} />
+      {isLoading ? <Skeleton lines={2} /> : null}
+      {data !== undefined && pages.nodes.length === 0 ? (
+        <p className={styles.quiet}>{t('You grant nothing to any agent.')}</p>
+      ) : null}
+      {pages.nodes.length === 0 ? null : (
+        <ul className={styles.rows}>
+          {pages.nodes.map((grant) => (
+            <GrantRow key={grant.id} grant={grant} onChanged={reload} />
+          ))}
+        </ul>
+      )}
+      <ShowMore pages={pages} />
+    </Section>
+  );
+}
