@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   type GraphQLField,
   type GraphQLInputType,
@@ -18,6 +19,9 @@ import { flattener } from '../../../src/graphql/ground/builder/flat-inputs.ts';
 import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
 import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
+
+/** A stream that says nothing for so long has refused nothing. */
+const silentMs = 1_000;
 
 /** Arguments of a root field, by GraphQL's names; a Blob for a File. `inputOfRest` is the body of a row whose form GraphQL does not have. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -208,16 +212,22 @@ function post(who: TestClient, query: string, variables: Arguments): Promise<Rep
 async function firstResult(who: TestClient, body: unknown): Promise<unknown> {
   const response = await who.fetch('POST', '/graphql', body, { accept: 'text/event-stream' });
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.json();
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    const found = /^data: (\{.*)\n\n/m.exec(text)?.[1];
-    if (found !== undefined) return JSON.parse(found);
-    // The first comment opens the stream, the second one is a heartbeat: nothing was refused.
-    if (/^(?::\n\n){2}/.test(text)) return { data: {} };
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  try {
+    let text = '';
+    const decoder = new TextDecoder();
+    for (;;) {
+      // The stream is open and silent: nothing was refused.
+      const read = await Promise.race([reader.read(), wait(silentMs, 'silent' as const)]);
+      if (read === 'silent') return { data: {} };
+      if (read.done) throw new Error(`the stream ended without a result: ${text}`);
+      text += decoder.decode(read.value, { stream: true });
+      const found = /^data: (\{.*)\n\n/m.exec(text)?.[1];
+      if (found !== undefined) return JSON.parse(found);
+    }
+  } finally {
+    await reader.cancel();
   }
-  throw new Error(`the stream ended without a result: ${text}`);
 }
 
 function answerOfReply({ status, body }: Reply): Answer {
