@@ -61,6 +61,15 @@ describe.skipIf(!hasBrowser())('the page', async () => {
     expect(asked(1)).toContain('The page is lavender now.');
   });
 
+  it('shows the state that the model changes by itself', async () => {
+    const call = { id: 'call_state', name: 'update_state', arguments: '{"changes":{"colour":"honeydew"}}' };
+    upstream.next({ toolCalls: [call] }, { text: 'Fresh as a melon.' });
+    await say('Something greener');
+    await sees(/The page is honeydew\.[\s\S]*Fresh as a melon\./);
+    expect(asked(0)).toContain('update_state');
+    expect(asked(1)).toContain('honeydew');
+  });
+
   it.each([
     ['Approve', 1],
     ['Refuse', 0],
