@@ -49,14 +49,16 @@ export async function addRunsToDataset(
   return changeCases(deps, caller, dataset, { added });
 }
 
-/** @throws DomainError naming each run that is not there for the caller, is of another agent, or is in no chat. */
+/** In the order of the ids. @throws DomainError naming each run that is not there for the caller, is of another agent, or is in no chat. */
 async function readableRuns(deps: Deps, caller: Caller, dataset: Dataset, runIds: readonly string[]): Promise<readonly Run[]> {
   const faults = new Faults();
   if (runIds.length === 0) faults.add('runIds', 'runIds must have at least one item', 'EMPTY_ARRAY');
   faults.requireCount('runIds', runIds, runsAtOnce);
   faults.throwIfAny();
-  const runs = await deps.storage.conversations.runs.findInChats([...new Set(runIds)], visibleChats(caller));
-  const byId = new Map(runs.map((run) => [run.id, run]));
+  const ids = [...new Set(runIds)];
+  const byId = new Map(
+    (await deps.storage.conversations.runs.findInChats(ids, visibleChats(caller))).map((run) => [run.id, run]),
+  );
   for (const [index, id] of runIds.entries()) {
     const run = byId.get(id);
     const param = `runIds[${index}]`;
@@ -67,6 +69,7 @@ async function readableRuns(deps: Deps, caller: Caller, dataset: Dataset, runIds
     else if (run.status === 'in_progress') faults.add(param, `${param} has not ended yet`);
   }
   faults.throwIfAny();
+  const runs = ids.flatMap((id) => byId.get(id) ?? []);
   readRuns(deps, caller, runs);
   return runs;
 }

@@ -235,11 +235,12 @@ describe('cases from what was said', () => {
     await rate(bob, second.answer, { rating: 'DOWN', tags: ['wrong'], comment: 'It costs 30 francs.' });
     const third = await say(bob, 'The lamp is red. What colour is the lamp?');
     await rate(bob, third.answer, { rating: 'UP' });
-    expect((await addRuns(editor, id, [first.run, second.run, third.run])).data.addRunsToDataset).toMatchObject({
+    // They keep the order in which they are named, whatever order the database finds them in.
+    expect((await addRuns(editor, id, [third.run, first.run, second.run])).data.addRunsToDataset).toMatchObject({
       caseCount: 3,
       draftCount: 1,
     });
-    const [one, two, three] = await cases(editor, id);
+    const [three, one, two] = await cases(editor, id);
     expect(one).toMatchObject({ question: 'The lamp costs 20 francs.', messages: [], isDraft: true, runId: first.run });
     expect(two).toMatchObject({
       ...{ question: 'What does the lamp cost?', tags: ['rated-down', 'wrong'], isDraft: false },
