@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
-import { type ConsoleView, keepConsolePicture, openConsole } from '../../support/browser/console.ts';
+import { type ConsoleView, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
@@ -69,6 +69,27 @@ describe.skipIf(!hasBrowser())('the tour of the README', () => {
     await page.getByText(/Search of knowledge: \d passages?/).waitFor();
     await keepConsolePicture(page, '08-run');
     expect(problems).toEqual([]);
+  });
+
+  it('keeps a passage with long lines of code inside the panel', async () => {
+    // A person of another organization: the pictures show nothing of this.
+    const bob = await make.person({ name: 'Bob Example' });
+    const { id } = await make.agent({ owner: bob, src: '', name: 'Setup', modelId: 'parley/offline', generateCitations: true });
+    const code = `{ "servers": { "workshop": { "address": "http://localhost:4000/${'long/'.repeat(40)}" } } }`;
+    const text = `# Setup\n\nThe gearbox is calibrated by this file.\n\n\`\`\`json\n${code}\n\`\`\`\n`;
+    const { body } = await addFile(bob, id, 'setup.md', Buffer.from(text), 'text/markdown');
+    await indexed(bob, body.id);
+    const { page } = await openConsole(service, bob, `/?agent=${id}`, size);
+    await page.getByRole('heading', { name: 'Setup' }).waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('How is the gearbox calibrated?');
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('region', { name: 'Transcript' })
+      .getByRole('button', { name: /^Source 1/ })
+      .click();
+    const sources = page.getByRole('complementary', { name: 'Sources' });
+    await sources.locator('pre', { hasText: 'workshop' }).waitFor();
+    expect(await overflowWidth(page)).toBe(0);
   });
 
   it('shows agents, one with a chat to try it, its knowledge, and what it used', async () => {
