@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { prepareJobTables } from '../engine/jobs/jobs.ts';
+import { spawnTied } from '../engine/processes/tied-process.ts';
 import { makeFolderSync } from '../lib/files/folders.ts';
 import { startEmbedded } from '../storage/ground/embedded/embedded.ts';
 import { FolderInUseError, lockFolder } from '../storage/ground/embedded/lock.ts';
@@ -34,14 +34,17 @@ export async function makePreparedDatabase(path = preparedDatabasePath()): Promi
 }
 
 /**
- * Makes it in a process of its own, at the lowest priority, unless it is there. Where that fails, because the installation cannot be written, first starts
- * go on making their tables themselves.
+ * Makes it in a process of its own that ends with this one, at the lowest priority, unless it is there. Where that fails, because the installation
+ * cannot be written, first starts go on making their tables themselves.
  */
 export function prepareInBackground({ PATH = '', TMPDIR }: NodeJS.ProcessEnv): void {
   if (existsSync(preparedDatabasePath())) return;
   const env = TMPDIR === undefined ? { PATH } : { PATH, TMPDIR };
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], { env, stdio: 'ignore' });
+  const options = { env, cwd: '/', stdio: ['pipe', 'ignore', 'ignore'] } as const;
+  const child = spawnTied(process.execPath, [fileURLToPath(import.meta.url)], options);
   child.on('error', () => undefined);
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end();
   child.unref();
   try {
     if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
