@@ -24,5 +24,6 @@ export default defineConfig({
     // No test fails because the machine is busy: a test of a limit measures the time itself.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });
