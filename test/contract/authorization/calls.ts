@@ -21,7 +21,7 @@ import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
 
 /** A stream that says nothing for so long has refused nothing. */
-const silentMs = 1_000;
+const silentMs = 400;
 
 /** Arguments of a root field, by GraphQL's names; a Blob for a File. `inputOfRest` is the body of a row whose form GraphQL does not have. */
 export type Arguments = Readonly<Record<string, unknown>>;
