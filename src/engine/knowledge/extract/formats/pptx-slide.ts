@@ -3,7 +3,7 @@ import { tooMuchText } from '../document-writer.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { FormulaReader } from './formula.ts';
 import { formatNumber, type NumberFormat } from './list-numbers.ts';
-import { withScript } from './raised.ts';
+import { withScript, withStruck } from './raised.ts';
 import { type SpannedCell, spannedRows } from './spanned-rows.ts';
 
 /** The text of one shape. */
@@ -152,10 +152,8 @@ export class SlideReader implements XmlHandler {
     else this.#addRaised(text);
   }
 
-  /** Struck words have marks around them, those of neighbouring runs one pair. */
   #addStruck(text: string): void {
-    const goesOn = this.#struckEnd === this.#line.length;
-    this.#line = `${goesOn ? this.#line.slice(0, -1) : `${this.#line}~`}${text}~`;
+    this.#line = withStruck(this.#line, text, this.#struckEnd === this.#line.length);
     this.#struckEnd = this.#line.length;
   }
 

@@ -36,3 +36,8 @@ export function withScript(line: string, text: string, isRaised: boolean, goesOn
   if (goesOn) return before + text;
   return before + (isRaised ? raisedText(before, text) : loweredText(before, text));
 }
+
+/** A line with struck words at its end, in marks. @param goesOn  whether it ends with such words, which came in several runs: they share the marks. */
+export function withStruck(line: string, text: string, goesOn: boolean): string {
+  return `${goesOn ? line.slice(0, -1) : `${line}~`}${text}~`;
+}

@@ -136,9 +136,11 @@ function writeStyle(document: HtmlDocument, element: Element): void {
   const name = /text-decoration(?:-line)?\s*:[^;]*line-through/.test(style)
     ? 's'
     : /vertical-align\s*:\s*(su(?:per|b))\b/.exec(style)?.[1]?.replace('super', 'sup');
-  const isOneLine = Array.from(element.querySelectorAll('*')).every(({ nodeName }) => inlineNames.has(nodeName));
-  if (name === undefined || !isOneLine || (name !== 's' && !inlineNames.has(element.nodeName))) return;
+  if (name === undefined || (name !== 's' && !inlineNames.has(element.nodeName))) return;
   if (['S', 'DEL', 'STRIKE', 'SUP', 'SUB'].includes(element.nodeName)) return;
+  // Last: it looks at all that is in the element, and most elements with a style are none of these.
+  const isOneLine = Array.from(element.querySelectorAll('*')).every(({ nodeName }) => inlineNames.has(nodeName));
+  if (!isOneLine) return;
   const written = document.createElement(name);
   written.append(...element.childNodes);
   element.append(written);

@@ -1,6 +1,6 @@
 import type { Archive } from '../../archive.ts';
 import { attribute, type XmlAttributes, type XmlHandler } from '../../xml.ts';
-import { withScript } from '../raised.ts';
+import { withScript, withStruck } from '../raised.ts';
 
 /** Texts of cells that are not what the library gives: figures are raised, words are struck out. */
 export interface WrittenCells {
@@ -60,8 +60,7 @@ export class RunText {
   }
 
   #addStruck(text: string): void {
-    const goesOn = this.#struckEnd === this.text.length;
-    this.text = `${goesOn ? this.text.slice(0, -1) : `${this.text}~`}${text}~`;
+    this.text = withStruck(this.text, text, this.#struckEnd === this.text.length);
     this.#struckEnd = this.text.length;
     this.isWritten = true;
   }
