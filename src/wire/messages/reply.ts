@@ -155,7 +155,10 @@ export function toStop(run: RunSnapshot) {
   if (refusal !== undefined || incompleteReason === 'content_filter') return stopped('refusal', null, refusal ?? null);
   if (incompleteReason === 'max_output_tokens') return stopped('max_tokens');
   if (incompleteReason !== null) return stopped('pause_turn');
-  if (output.some(({ type }) => type === 'function_call')) return stopped('tool_use');
+  const calls = output.filter((item) => item.type === 'function_call');
+  // Some servers say that a cut answer is whole. The format has no other way to tell clients that a call must not be made.
+  if (calls.some((call) => readInput(call.arguments).isCut)) return stopped('max_tokens');
+  if (calls.length > 0) return stopped('tool_use');
   return stopSequence === undefined ? stopped('end_turn') : stopped('stop_sequence', stopSequence);
 }
 
@@ -264,7 +267,7 @@ function toBlocks(item: RunItem, hidesThoughts: boolean): readonly Block[] {
     case 'reasoning':
       return [toThought(item, hidesThoughts)];
     case 'function_call':
-      return [{ type: 'tool_use', id: item.callId, name: item.name, input: parsedInput(item.arguments) }];
+      return [{ type: 'tool_use', id: item.callId, name: item.name, input: readInput(item.arguments).input }];
     case 'server_tool_call':
       return toSearch(item) ?? [];
     default:
@@ -285,13 +288,48 @@ function textBlocks(said: string, citations: readonly Citation[]): readonly Bloc
   return blocks;
 }
 
-function parsedInput(json: string): Readonly<Record<string, unknown>> {
+/** The arguments of a call. Of a call that was cut these are the members that are whole, as the vendor and its client libraries give them. */
+function readInput(json: string): { readonly input: Readonly<Record<string, unknown>>; readonly isCut: boolean } {
+  const input = parseMembers(json);
+  if (input !== undefined) return { input, isCut: false };
+  const { end, isCut } = scanMembers(json);
+  return { input: parseMembers(`${json.slice(0, end)}}`) ?? {}, isCut };
+}
+
+function parseMembers(json: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const input: unknown = JSON.parse(json);
-    return hasMembers(input) ? input : {};
+    const value: unknown = JSON.parse(json);
+    return hasMembers(value) ? value : {};
   } catch {
-    return {};
+    return undefined;
   }
+}
+
+/** @returns where the last whole member of an object ends, 0 without one; and whether the text ends before the object does. */
+function scanMembers(json: string): { readonly end: number; readonly isCut: boolean } {
+  let depth = 0;
+  let isInText = false;
+  let isInValue = false;
+  let end = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const sign = json[at] ?? '';
+    if (isInText) {
+      if (sign === '\\') at += 1;
+      else if (sign === '"') isInText = false;
+      if (isInText || depth !== 1 || !isInValue) continue;
+      end = at + 1;
+    } else if (sign === '"') isInText = true;
+    else if (sign === '{' || sign === '[') depth += 1;
+    else if (sign === '}' || sign === ']') {
+      depth -= 1;
+      if (depth === 1) end = at + 1;
+    } else if (depth === 1 && sign === ':') isInValue = true;
+    else if (depth === 1 && sign === ',') {
+      end = at;
+      isInValue = false;
+    }
+  }
+  return { end, isCut: isInText || depth > 0 };
 }
 
 /** The reply in one piece. */

@@ -80,6 +80,30 @@ describe('@anthropic-ai/sdk', () => {
     ]);
   });
 
+  const said = { a: 1, b: { c: [2, '}'] }, d: 'x","y' };
+  const cut = JSON.stringify(said).slice(0, -1);
+  it.each([
+    ['in a text', `${cut},"e":"1, 2`, 'length', 'max_tokens', said],
+    ['in a text, by a server that calls it whole', `${cut},"e":"1, \\`, 'tool_calls', 'max_tokens', said],
+    ['in a number', `${cut},"e":1`, 'length', 'max_tokens', said],
+    ['in a list', `${cut},"e":[1,{"f":2},`, 'length', 'max_tokens', said],
+    ['in a name', `${cut},"e`, 'length', 'max_tokens', said],
+    ['behind a member', cut, 'tool_calls', 'max_tokens', said],
+    ['before the first member', '{"a', 'length', 'max_tokens', {}],
+    ['nowhere: what the model wrote is no object', 'a=1', 'tool_calls', 'tool_use', {}],
+    ['in what was no object before', '{a:\'1\',"b":"2', 'tool_calls', 'max_tokens', {}],
+  ])('tells calls that were cut %s from whole ones, with their whole members', async (_where, args, finish, reason, input) => {
+    upstream.next({ toolCalls: [{ ...call, arguments: args }], finish });
+    const message = await client().messages.create({ model, max_tokens, messages: question, tools });
+    expect(message.stop_reason).toBe(reason);
+    expect(message.content).toEqual([{ type: 'tool_use', id: 'call_1', name: 'add', input }]);
+    upstream.next({ toolCalls: [{ ...call, arguments: args }], finish });
+    const events = await Array.fromAsync(
+      await client().messages.create({ model, max_tokens, messages: question, tools, stream: true }),
+    );
+    expect(events.find(({ type }) => type === 'message_delta')).toMatchObject({ delta: { stop_reason: reason } });
+  });
+
   it.each([true, false])('runs tools to the answer (stream %s)', async (stream) => {
     upstream.next({ toolCalls: [call] });
     const add = betaTool({
