@@ -3,13 +3,14 @@ import { type Response as Reply, type Request, type RequestHandler, Router } fro
 import type { Deps } from '../domain/deps.ts';
 import { keyEnded, watchKey, watchRevocation } from '../domain/people/api-keys.ts';
 import { authenticateApp, isFamiliarApp } from '../domain/people/apps.ts';
-import { DomainError } from '../entities/ground/errors.ts';
+import { DomainError, type PublicError } from '../entities/ground/errors.ts';
 import type { Caller } from '../entities/people/caller.ts';
 import { authenticate } from '../http/authenticate/authenticate.ts';
 import { challenge } from '../http/authenticate/challenge.ts';
 import { createKeyCheck } from '../http/authenticate/key-check.ts';
 import { readJsonBody } from '../http/body/json.ts';
 import { CallContext, findRequestId } from '../http/context.ts';
+import { errorHeaders, type MadeError, showError } from '../http/errors.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { countRequest, rateHeaders } from '../http/reply/rate-headers.ts';
@@ -67,6 +68,7 @@ class Endpoint {
   readonly handle: RequestHandler = async (req, res) => {
     const { deps, metrics } = this.#parts;
     res.locals.meter = metrics.meter('mcp', path);
+    if (req.method === 'POST') res.locals.errorReply = (error) => toErrorReply(deps, req, error);
     requireOrigin(req.headers.origin, req.headers.host, deps);
     if (req.method === 'OPTIONS') return sendEmpty(res, 204, findRequestId(req), ['allow', methods]);
     const caller = await this.#authenticate(req);
@@ -222,6 +224,24 @@ class Endpoint {
     if (session === '' || !isRequestId(requestId)) return;
     this.#calls.cancel(callKey(keyId, session, requestId));
   }
+}
+
+/** A request that is refused before its method is known: an error of JSON-RPC, with the code and the status that the other APIs have. */
+function toErrorReply({ logger }: Deps, req: Request, error: unknown): MadeError {
+  const shown = showError(error, logger, findRequestId(req));
+  const data = { code: shown.code.toLowerCase() };
+  return {
+    status: shown.status,
+    text: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: toRpcCode(shown), message: shown.message, data } }),
+    headers: Object.entries(errorHeaders(shown)).flat(),
+  };
+}
+
+/** What the protocol has no code for, such as a key or a limit, has one of the codes that JSON-RPC leaves to servers. */
+function toRpcCode({ code, status }: PublicError): number {
+  if (code === 'INVALID_JSON') return -32700;
+  if (status === 400 || status === 413 || status === 415) return -32600;
+  return status < 500 || status === 503 ? -32000 : -32603;
 }
 
 function isRequestId(value: unknown): value is string | number {

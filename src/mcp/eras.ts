@@ -7,9 +7,12 @@ import {
   type McpHttpHandler,
   ProtocolErrorCode,
   type ServerEventBus,
+  type StandardSchemaV1,
   SUPPORTED_PROTOCOL_VERSIONS,
+  specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { isObject } from '../lib/json/json.ts';
 import type { Signals } from '../storage/ground/signals/signals.ts';
 import { createServer, type McpCall } from './server.ts';
 
@@ -75,6 +78,8 @@ export class ProtocolEras {
   }
 
   async #answer(request: Request, message: unknown, call: McpCall): Promise<McpAnswer> {
+    const faulty = await faultyParams(message, call);
+    if (faulty !== undefined) return { response: Response.json(faulty), close: async () => undefined };
     if (!(await isLegacyRequest(request, message))) return this.#answerSessionless(request, message, call);
     const refusal = unspokenVersion(request.headers.get('mcp-protocol-version'), call.id);
     if (refusal !== undefined) return { response: Response.json(refusal, { status: 400 }), close: async () => undefined };
@@ -156,6 +161,26 @@ function unspokenVersion(requestedVersion: string | null, id: string | number | 
     message,
     data: { supported: supportedVersions, requested: requestedVersion.slice(0, 100) },
   };
+  return { jsonrpc: '2.0', id, error };
+}
+
+/** Params that the SDK itself checks, whose faults it tells as a list of its schema library, and those of `initialize` as an internal error. */
+const checkedParams = new Map<string | undefined, StandardSchemaV1>([
+  ['initialize', specTypeSchemas.InitializeRequestParams],
+  ['tools/call', specTypeSchemas.CallToolRequestParams],
+]);
+
+/** The refusal of such params, in the words that the SDK has for those of other methods. */
+async function faultyParams(message: unknown, { method, id }: McpCall): Promise<object | undefined> {
+  const schema = checkedParams.get(method);
+  if (schema === undefined || id === null) return undefined;
+  const { issues } = await schema['~standard'].validate(isObject(message) ? message.params : undefined);
+  if (issues === undefined) return undefined;
+  const faults = issues.map(({ path = [], message: fault }) => {
+    const names = path.map((step) => String(typeof step === 'object' ? step.key : step));
+    return `${names.length === 0 ? 'params' : names.join('.')}: ${fault}`;
+  });
+  const error = { code: ProtocolErrorCode.InvalidParams, message: `Invalid params for ${method}: ${faults.join('; ')}` };
   return { jsonrpc: '2.0', id, error };
 }
 

@@ -18,6 +18,17 @@ const progressCharsMax = 500;
 /** What a client calls a tool with. */
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
+const questionArguments = {
+  question: { type: 'string', description: 'What to ask, with everything the agent must know.' },
+  chat_id: { type: 'string', description: 'The chat_id of an earlier answer, to go on with that conversation.' },
+  inputs: { type: 'object', description: 'Values of the variables that the agent asks for, in a new conversation.' },
+};
+const searchArguments = {
+  query: { type: 'string', description: 'What to look for.' },
+  agent: { type: 'string', description: 'Only the knowledge of this agent: its id, its name or the name of its tool.' },
+  limit: { type: 'integer', minimum: 1, maximum: passagesMax, description: `Most passages; default ${passagesDefault}.` },
+};
+
 export function toTool({ name, description, toolName }: ListedAgent): Tool {
   const what = description.trim() === '' ? '' : ` ${cutText(description.trim(), 1_000)}`;
   return {
@@ -26,12 +37,9 @@ export function toTool({ name, description, toolName }: ListedAgent): Tool {
     description: `Asks the agent ${name}.${what}`,
     inputSchema: {
       type: 'object',
-      properties: {
-        question: { type: 'string', description: 'What to ask, with everything the agent must know.' },
-        chat_id: { type: 'string', description: 'The chat_id of an earlier answer, to go on with that conversation.' },
-        inputs: { type: 'object', description: 'Values of the variables that the agent asks for, in a new conversation.' },
-      },
+      properties: questionArguments,
       required: ['question'],
+      additionalProperties: false,
     },
     annotations: { title: name, openWorldHint: true },
   };
@@ -43,17 +51,15 @@ export const searchDefinition: Tool = {
   description: 'Finds passages in the knowledge of the agents, with their sources.',
   inputSchema: {
     type: 'object',
-    properties: {
-      query: { type: 'string', description: 'What to look for.' },
-      agent: { type: 'string', description: 'Only the knowledge of this agent: its id, its name or the name of its tool.' },
-      limit: { type: 'integer', minimum: 1, maximum: passagesMax, description: `Most passages; default ${passagesDefault}.` },
-    },
+    properties: searchArguments,
     required: ['query'],
+    additionalProperties: false,
   },
   annotations: { title: 'Search knowledge', readOnlyHint: true, openWorldHint: false },
 };
 
 export async function search(context: CallContext, agents: readonly ListedAgent[], args: ToolArguments): Promise<CallToolResult> {
+  requireKnown(args, searchArguments);
   const query = textIn(args, 'query', queryMax);
   const limit = args.limit ?? passagesDefault;
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > passagesMax) {
@@ -69,10 +75,19 @@ export async function search(context: CallContext, agents: readonly ListedAgent[
 }
 
 export function readQuestion(args: ToolArguments) {
+  requireKnown(args, questionArguments);
   const { chat_id: chatId, inputs } = args;
   if (chatId !== undefined && typeof chatId !== 'string') throw new DomainError('INVALID_TYPE', 'chat_id must be a string');
   if (inputs !== undefined && !isObject(inputs)) throw new DomainError('INVALID_TYPE', 'inputs must be an object');
   return { question: textIn(args, 'question', questionMax), chatId, inputs };
+}
+
+/** The protocol leaves the check of arguments to servers. */
+function requireKnown(args: ToolArguments, known: object): void {
+  const unknown = Object.keys(args).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const message = `${unknown.slice(0, 100)} is no argument of this tool, which takes ${Object.keys(known).join(', ')}`;
+  throw new DomainError('INVALID_VALUE', message);
 }
 
 function textIn(args: ToolArguments, member: string, lengthMax: number): string {

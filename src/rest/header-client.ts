@@ -24,7 +24,8 @@ export function isOf(client: HeaderClient | undefined, { headers }: Pick<Incomin
 /** Puts the key where every other request has it. */
 export function readKeyHeader({ keyHeader }: HeaderClient, { headers }: IncomingMessage): void {
   const key = headers[keyHeader];
-  if (headers.authorization === undefined && typeof key === 'string') headers.authorization = `Bearer ${key}`;
+  // Some clients send the header empty where they have no token.
+  if (typeof key === 'string' && (headers.authorization ?? '').trim() === '') headers.authorization = `Bearer ${key}`;
 }
 
 /** @throws DomainError UNSUPPORTED_VALUE for a version that is not spoken. A request without one is of the newest. */

@@ -41,7 +41,9 @@ export function createRestHandlers(options: RestOptions): readonly (RequestHandl
     // What a client of a format asks below its routes is refused in its format, such as batches of messages.
     if (client !== undefined && client.isOptional !== true) unmatched.all(`${path}/*below`, steps.refusePath(client));
   }
-  return [...routers.values(), passBadEscape, unmatched.all(/^\/(?:api|v1)\//, steps.refusePath())];
+  // Clients of the format that ask what is not served elsewhere are known by the header of their version.
+  const headerClient = options.routes.find(({ row }) => row.client?.isOptional === true)?.row.client;
+  return [...routers.values(), passBadEscape, unmatched.all(/^\/(?:api|v1)\//, steps.refusePath(headerClient))];
 }
 
 function newRouter(): Router {

@@ -46,7 +46,11 @@ const part = choiceByType('A part of a message.', [
   }),
 ]);
 const contentRule = 'must be a string or an array of parts';
-const content = z.union([z.string(), z.array(part).max(itemsMax)], contentRule).meta({ description: 'A text, or parts.' });
+const parts = z.array(part).max(itemsMax);
+const content = z.union([z.string(), parts], contentRule).meta({ description: 'A text, or parts.' });
+const userContent = z
+  .union([z.string(), parts.min(1, 'must hold at least one part')], contentRule)
+  .meta({ description: 'A text, or parts.' });
 const toolCall = closedComponent('AgUiToolCall', 'A call that an earlier answer asked for.', {
   id: text('The id that its result refers to.').min(1),
   type: constant('function'),
@@ -58,7 +62,7 @@ const toolCall = closedComponent('AgUiToolCall', 'A call that an earlier answer 
   metadata: anything('Has no effect.'),
 });
 const message = z.discriminatedUnion('role', [
-  closedComponent('AgUiUserMessage', 'What the user says.', { role: constant('user'), content, ...about }),
+  closedComponent('AgUiUserMessage', 'What the user says.', { role: constant('user'), content: userContent, ...about }),
   closedComponent('AgUiSystemMessage', 'What the model is instructed to do.', {
     role: constant('system'),
     content: text('The text.'),
@@ -141,7 +145,12 @@ function readForm(body: unknown, faults: FaultNotes, { aiId }: Readonly<Record<s
   const request = readWire(agUiBody, body, '', faults);
   if (request === undefined) return undefined;
   const warnings: Warning[] = [];
-  const props = membersOf(request.forwardedProps);
+  const { forwardedProps } = request;
+  const props = membersOf(forwardedProps);
+  if (forwardedProps !== undefined && forwardedProps !== null && !isObject(forwardedProps)) {
+    const message = 'forwardedProps has no effect: it is no object, and only forwardedProps.secrets is read';
+    warnings.push({ code: 'option_not_supported', message, param: 'forwardedProps' });
+  }
   const others = Object.keys(props).filter((name) => name !== 'secrets');
   if (others.length > 0) {
     const message = `forwardedProps.${others[0]?.slice(0, 100)} has no effect: only forwardedProps.secrets is read`;

@@ -55,6 +55,9 @@ function describeRule(issue: z.core.$ZodRawIssue): string {
       return `must be one of ${issue.values.join(', ')}`;
     case 'invalid_union':
       return `must be one of ${Array.isArray(issue.options) ? issue.options.join(', ') : 'the types that are known'}`;
+    case 'too_small':
+      if (issue.minimum === 1) return 'must not be empty';
+      return `must have at least ${issue.minimum} ${issue.origin === 'string' ? 'characters' : 'items'}`;
     case 'too_big':
       return `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`;
     case 'unrecognized_keys':

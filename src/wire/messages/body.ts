@@ -29,7 +29,9 @@ const content = <Block extends z.ZodType>(block: Block) =>
   z.union([z.string(), z.array(block)], contentRule).meta({ description: 'A text, or blocks.' });
 const userMessage = closedComponent('MessagesUserMessage', 'What the user says, with the results of calls.', {
   role: constant('user'),
-  content: content(userBlock),
+  content: z
+    .union([z.string(), z.array(userBlock).min(1, 'must hold at least one block')], contentRule)
+    .meta({ description: 'A text, or blocks.' }),
 });
 const assistantMessage = closedComponent('MessagesAssistantMessage', 'An earlier answer.', {
   role: constant('assistant'),

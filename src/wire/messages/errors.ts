@@ -75,16 +75,19 @@ function toErrorType(status: number): (typeof errorTypes)[number] {
 
 /** All faults of a request, each behind the place of its member. */
 function toMessage({ message, param, detail: { faults } }: PublicError): string {
-  if (faults === undefined || faults.length < 2) return placed(message, param);
-  return faults.map((fault: Fault) => placed(fault.message, fault.param)).join('; ');
+  if (faults === undefined || faults.length < 2) return inWords(placed(message, param));
+  return faults.map((fault: Fault) => inWords(placed(fault.message, fault.param))).join('; ');
 }
 
 function placed(message: string, param: string | null): string {
   if (param === null || param === '' || !message.startsWith(param)) return message;
-  return inWords(`${param.replace(/\[(\d+)\]/g, '.$1')}: ${message.slice(param.length).replace(/^:?\s+/, '')}`);
+  return `${param.replace(/\[(\d+)\]/g, '.$1')}: ${message.slice(param.length).replace(/^:?\s+/, '')}`;
 }
 
-/** The domain speaks of completions. */
+/** The domain speaks of completions, and other clients send their key in one header only. */
 function inWords(message: string): string {
-  return message.replace('one tool message for each call', 'one tool_result block for each call');
+  return message
+    .replace('one tool message for each call', 'one tool_result block for each call')
+    .replace('may be "required" only with tools', 'may be {"type": "any"} only with tools')
+    .replace('the header "Authorization: Bearer', 'the header "x-api-key: <API_KEY>" or "Authorization: Bearer');
 }

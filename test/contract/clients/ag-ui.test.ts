@@ -195,6 +195,7 @@ it('ends with an error event once the stream is open, and refuses before', async
   expect(await post({ messages: [{ role: 'user', content: [{ type: 'audio' }] }] })).toEqual([
     ...[400, 'invalid_value', 'messages[0].content[0].type'],
   ]);
+  expect(await post({ messages: [{ role: 'user', content: [] }] })).toEqual([400, 'invalid_value', 'messages[0].content']);
   expect(await post({ messages: user, extra: 1 })).toEqual([400, 'invalid_value', 'extra']);
   expect(await post({ messages: user, resume: [{ interruptId: 'none', status: 'resolved' }] })).toEqual([
     ...[400, 'invalid_value', 'resume[0].interruptId'],

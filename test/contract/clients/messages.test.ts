@@ -241,6 +241,10 @@ describe('@anthropic-ai/sdk', () => {
       .catch((error: unknown) => error);
     expect(batches).toBeInstanceOf(Anthropic.NotFoundError);
     expect(batches).toMatchObject({ error: { type: 'error', error: { type: 'not_found_error' } } });
+    const files = await client()
+      .beta.userProfiles.list()
+      .catch((error: unknown) => error);
+    expect(files).toMatchObject({ status: 404, error: { type: 'error', error: { type: 'not_found_error' } } });
     const reader = await make.withKey(ann, { scopes: ['AGENTS:READ'] });
     await expect(create({}, { apiKey: reader.key })).rejects.toThrow(Anthropic.PermissionDeniedError);
     upstream.next({ status: 429, headers: { 'retry-after': '7' } });
@@ -256,6 +260,27 @@ describe('@anthropic-ai/sdk', () => {
       /api_error.*(malformed|broke off)/,
     );
   });
+});
+
+it('takes the key of a client that sends an empty Authorization beside it', async () => {
+  const body = { model, max_tokens, messages: question };
+  const reply = await service.nobody.post('/api/v1/messages', body, { 'x-api-key': ann.key ?? '', authorization: '' });
+  expect(reply.status).toBe(200);
+});
+
+it.each([
+  ['no key', { model }, /"x-api-key: <API_KEY>"/, 'nobody'],
+  ['an empty name', { model: '' }, /^model: must not be empty$/],
+  [
+    'a message without blocks',
+    { messages: [{ role: 'user', content: [] }] },
+    /^messages\.0\.content: must hold at least one block$/,
+  ],
+  ['a choice without tools', { tool_choice: { type: 'any' } }, /^tool_choice: may be \{"type": "any"\} only with tools$/],
+])('says in the words of the format: %s', async (_what, more, message, who = 'ann') => {
+  const body = { model, max_tokens, messages: question, ...more };
+  const reply = await (who === 'ann' ? ann : service.nobody).post('/api/v1/messages', body);
+  expect(reply.body).toMatchObject({ type: 'error', error: { message: expect.stringMatching(message) } });
 });
 
 describe('AI SDK', () => {

@@ -106,6 +106,8 @@ const rows: Readonly<Record<string, () => Promise<void>>> = {
   '`forwardedProps` other than `secrets`': async () => {
     const told = await run({ forwardedProps: { theme: 'dark' } });
     expect(told.find(({ name }) => name === 'warnings').value).toMatchObject([{ param: 'forwardedProps' }]);
+    const text = await run({ forwardedProps: 'dark' });
+    expect(text.find(({ name }) => name === 'warnings').value).toMatchObject([{ param: 'forwardedProps' }]);
   },
   'arguments and results of tools of the service': async () => {
     looksUp();

@@ -291,14 +291,33 @@ describe('/mcp refuses', () => {
   });
 
   it.each([
-    ['a batch', [rpc('tools/list')], 400],
-    ['no JSON', '{', 400],
-    ['a large body', JSON.stringify(rpc('tools/list', { pad: 'x'.repeat(5_000_000) })), 413],
-    ['a message that is none', { hello: 1 }, 400],
-    ['a version that does not exist', rpc('tools/list'), 400, { 'mcp-protocol-version': '1999-01-01' }],
-  ])('%s', async (_what, body, status, headers: Record<string, string> = {}) => {
+    ['a batch', [rpc('tools/list')], 400, -32_600],
+    ['no JSON', '{', 400, -32_700],
+    ['another type of content', rpc('tools/list'), 415, -32_600, { 'content-type': 'text/plain' }],
+    ['a large body', JSON.stringify(rpc('tools/list', { pad: 'x'.repeat(5_000_000) })), 413, -32_600],
+    ['a message that is none', { hello: 1 }, 400, -32_600],
+    ['a version that does not exist', rpc('tools/list'), 400, -32_602, { 'mcp-protocol-version': '1999-01-01' }],
+    ['a page of another origin', rpc('tools/list'), 403, -32_000, { origin: 'https://evil.example' }],
+  ])('%s, as an error of JSON-RPC', async (_what, body, status, code, headers: Record<string, string> = {}) => {
     const reply = await ann.post('/mcp', body, { 'content-type': 'application/json', ...both, ...headers });
-    expect(reply.status).toBe(status);
+    expect([reply.status, reply.body.jsonrpc, reply.body.error.code]).toEqual([status, '2.0', code]);
+  });
+
+  it('params without what the protocol demands, by their names', async () => {
+    const begun = await ann.post('/mcp', rpc('initialize', { capabilities: {} }), both);
+    expect(begun.body).toMatchObject({ id: 1, error: { code: -32_602, message: expect.stringContaining('protocolVersion: ') } });
+    const called = (await ann.post('/mcp', rpc('tools/call'), both)).body;
+    expect(called.error).toMatchObject({ code: -32_602, message: expect.stringMatching(/: name: /) });
+  });
+
+  it('arguments that a tool does not have', async () => {
+    const client = await connect(ann);
+    const refused = await ask(client, { question: 'Hi', tone: 'kind' });
+    expect(refused.content[0]?.text).toBe(
+      'tone is no argument of this tool, which takes question, chat_id, inputs (invalid_value)',
+    );
+    expect((await ask(client, { query: 'Hi', top_k: 3 }, 'search_knowledge')).content[0]?.text).toContain('top_k');
+    expect(upstream.requests).toEqual([]);
   });
 
   it('methods that the protocol does not have', async () => {
