@@ -5,7 +5,8 @@ import { useText } from '../../text/text.ts';
 import { ErrorNote } from '../../ui/feedback.tsx';
 import { Button, IconButton } from '../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../ui/form/faults/find.ts';
-import { Checkbox, Field, Select, TextInput } from '../../ui/form/field.tsx';
+import { Checkbox } from '../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../ui/form/fields.tsx';
 import { useLeaveGuard } from '../../ui/form/leave-guard.ts';
 import { useConfirm } from '../../ui/overlay/confirm.tsx';
 import type { GuardFieldsFragment, GuardInput } from './documents.ts';
@@ -82,27 +83,18 @@ export function GuardForm({ guard, modelIds, isReadOnly, isBusy, error, onSave }
         ))}
       </fieldset>
       <PatternFields patterns={patterns} isReadOnly={isReadOnly} error={error} onChange={setPatterns} />
-      <Field
+      <SelectField
         label={t('Model that finds names and addresses')}
         hint={t('It is asked when a run begins, and gets what people say as it is. The run is charged for it.')}
         error={findFault(error, 'input.modelId')}
-      >
-        {(control) => (
-          <Select
-            {...control}
-            value={modelId ?? ''}
-            disabled={isReadOnly}
-            onChange={({ target }) => setModelId(target.value === '' ? null : target.value)}
-          >
-            <option value="">{t('None')}</option>
-            {[...new Set([...modelIds, ...(modelId === null ? [] : [modelId])])].map((id) => (
-              <option key={id} value={id}>
-                {id}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+        value={modelId ?? ''}
+        disabled={isReadOnly}
+        onChange={(value) => setModelId(value === '' ? null : value)}
+        options={[
+          { value: '', label: t('None') },
+          ...[...new Set([...modelIds, ...(modelId === null ? [] : [modelId])])].map((id) => ({ value: id, label: id })),
+        ]}
+      />
       <Checkbox
         label={t('Put values back in answers and calls of tools')}
         hint={t('Models never get them. If this is off, nothing that leaves a run has them.')}
@@ -149,40 +141,31 @@ function PatternFields({
         return (
           <fieldset key={pattern.id} className={styles.pattern}>
             <legend className="visually-hidden">{t('Pattern {number}', number)}</legend>
-            <Field label={t('Name')} error={findFault(error, `${place}.name`)}>
-              {(control) => (
-                <TextInput
-                  {...control}
-                  value={pattern.name}
-                  placeholder="ORDER"
-                  onChange={({ target }) => change({ name: target.value })}
-                />
-              )}
-            </Field>
-            <Field label={t('Regular expression (RE2)')} error={findFault(error, `${place}.pattern`)}>
-              {(control) => (
-                <TextInput
-                  {...control}
-                  value={pattern.pattern}
-                  spellCheck={false}
-                  placeholder="A-[0-9]{5}"
-                  onChange={({ target }) => change({ pattern: target.value })}
-                />
-              )}
-            </Field>
-            <Field label={t('Longest value')} error={findFault(error, `${place}.lengthMax`)}>
-              {(control) => (
-                <TextInput
-                  {...control}
-                  type="number"
-                  min={1}
-                  max={1000}
-                  required
-                  value={pattern.lengthMax}
-                  onChange={({ target }) => change({ lengthMax: target.value })}
-                />
-              )}
-            </Field>
+            <TextField
+              label={t('Name')}
+              error={findFault(error, `${place}.name`)}
+              value={pattern.name}
+              placeholder="ORDER"
+              onChange={(name) => change({ name })}
+            />
+            <TextField
+              label={t('Regular expression (RE2)')}
+              error={findFault(error, `${place}.pattern`)}
+              value={pattern.pattern}
+              spellCheck={false}
+              placeholder="A-[0-9]{5}"
+              onChange={(pattern) => change({ pattern })}
+            />
+            <TextField
+              label={t('Longest value')}
+              error={findFault(error, `${place}.lengthMax`)}
+              type="number"
+              min={1}
+              max={1000}
+              required
+              value={pattern.lengthMax}
+              onChange={(lengthMax) => change({ lengthMax })}
+            />
             {isReadOnly ? null : (
               <IconButton
                 label={t('Remove pattern {number}', number)}

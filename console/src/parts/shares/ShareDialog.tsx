@@ -5,7 +5,7 @@ import { ErrorNote, Note } from '../../ui/feedback.tsx';
 import { Button } from '../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../ui/form/faults/find.ts';
 import { useFaultWords } from '../../ui/form/faults/words.ts';
-import { Field, Select, TextInput } from '../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../ui/form/fields.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { CodeBox } from '../../ui/small.tsx';
 import { type ChatShareAudience, ChatSharesDocument, ShareChatDocument } from './documents.ts';
@@ -70,53 +70,46 @@ function NewShare({
   const wrongEmails = findFault(error, 'emails');
   return (
     <form className={styles.stack} onSubmit={(event) => void make(event)} noValidate>
-      <Field label={t('Who may open it')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={audience}
-            onChange={({ target }) => setAudience(audiences.find((each) => each === target.value) ?? 'ORGANIZATION')}
-          >
-            <option value="ORGANIZATION">{t('Everybody in the organization')}</option>
-            <option value="PEOPLE">{t('People I name')}</option>
-            {allowsAnyone ? <option value="ANYONE">{t('Anyone with the link')}</option> : null}
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label={t('Who may open it')}
+        value={audience}
+        onChange={setAudience}
+        options={[
+          { value: 'ORGANIZATION', label: t('Everybody in the organization') },
+          { value: 'PEOPLE', label: t('People I name') },
+          ...(allowsAnyone ? [{ value: 'ANYONE' as const, label: t('Anyone with the link') }] : []),
+        ]}
+      />
       {audience === 'PEOPLE' ? (
-        <Field
+        <TextField
           label={t('Their e-mail addresses')}
           hint={t('Members of the organization, separated by commas.')}
           error={wrongEmails === undefined ? undefined : describeFault(wrongEmails)}
-        >
-          {(control) => <TextInput {...control} value={emails} onChange={({ target }) => setEmails(target.value)} />}
-        </Field>
+          value={emails}
+          onChange={setEmails}
+        />
       ) : null}
-      <Field
+      <SelectField
         label={t('What they see')}
         hint={t('The branch that you read now. What you say later is in it only while it grows.')}
-      >
-        {(control) => (
-          <Select
-            {...control}
-            value={isGrowing ? 'GROWING' : 'FROZEN'}
-            onChange={({ target }) => setGrowing(target.value === 'GROWING')}
-          >
-            <option value="FROZEN">{t('The chat as it is now')}</option>
-            <option value="GROWING">{t('The chat as it grows')}</option>
-          </Select>
-        )}
-      </Field>
-      <Field label={t('When it ends')}>
-        {(control) => (
-          <Select {...control} value={days} onChange={({ target }) => setDays(lives.find((each) => each === target.value) ?? '')}>
-            <option value="">{t('When I revoke it')}</option>
-            <option value="1">{t('In a day')}</option>
-            <option value="7">{t('In a week')}</option>
-            <option value="30">{t('In a month')}</option>
-          </Select>
-        )}
-      </Field>
+        value={isGrowing ? 'GROWING' : 'FROZEN'}
+        onChange={(value) => setGrowing(value === 'GROWING')}
+        options={[
+          { value: 'FROZEN', label: t('The chat as it is now') },
+          { value: 'GROWING', label: t('The chat as it grows') },
+        ]}
+      />
+      <SelectField
+        label={t('When it ends')}
+        value={days}
+        onChange={setDays}
+        options={[
+          { value: '', label: t('When I revoke it') },
+          { value: '1', label: t('In a day') },
+          { value: '7', label: t('In a week') },
+          { value: '30', label: t('In a month') },
+        ]}
+      />
       {audience === 'ANYONE' ? (
         <Note tone="warn">{t('Anyone with the link can read the chat and its files, without signing in.')}</Note>
       ) : (
@@ -141,5 +134,3 @@ function NewShare({
     </form>
   );
 }
-
-const audiences = ['ORGANIZATION', 'PEOPLE', 'ANYONE'] as const;

@@ -6,9 +6,10 @@ import { useText } from '../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../ui/feedback.tsx';
 import { Button, IconButton } from '../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../ui/form/faults/find.ts';
-import { Field, type FieldError, Select, TextInput } from '../../ui/form/field.tsx';
+import type { FieldError } from '../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../ui/form/fields.tsx';
 import { ShowMore } from '../../ui/more.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { FormDialog } from '../../ui/overlay/form-dialog.tsx';
 import { Section, Table } from '../../ui/page.tsx';
 import {
   CreateOrganizationDocument,
@@ -130,28 +131,15 @@ function OrganizationDialog({
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title={organization === undefined ? t('New organization') : t('Edit {name}', { name: organization.name })}
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button
-            type="submit"
-            variant="primary"
-            isBusy={create.isBusy || update.isBusy || createTenant.isBusy}
-            disabled={name.trim() === '' || (tenantId === 'new' && tenantName.trim() === '')}
-          >
-            {t('Save')}
-          </Button>
-        </>
-      }
+      action={t('Save')}
+      isBusy={create.isBusy || update.isBusy || createTenant.isBusy}
+      isBlocked={name.trim() === '' || (tenantId === 'new' && tenantName.trim() === '')}
     >
-      <Field label={t('Name')} error={findFault(error, 'name')}>
-        {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
-      </Field>
+      <TextField label={t('Name')} error={findFault(error, 'name')} maxLength={200} value={name} onChange={setName} />
       {organization === undefined ? <TenantField value={tenantId} onChange={setTenantId} /> : null}
       {tenantId === 'new' ? <TenantNameField value={tenantName} onChange={setTenantName} /> : null}
       <LimitField
@@ -169,17 +157,13 @@ function OrganizationDialog({
         onChange={setDataTokens}
       />
       <ErrorNote error={errorBeside(error, ['name', 'apiUsageTokenLimit', 'dataUsageTokenLimit'])} />
-    </Dialog>
+    </FormDialog>
   );
 }
 
 function TenantNameField({ value, onChange }: { readonly value: string; readonly onChange: (name: string) => void }) {
   const { t } = useText();
-  return (
-    <Field label={t('Name of the tenant')}>
-      {(control) => <TextInput {...control} maxLength={200} value={value} onChange={(event) => onChange(event.target.value)} />}
-    </Field>
-  );
+  return <TextField label={t('Name of the tenant')} maxLength={200} value={value} onChange={onChange} />;
 }
 
 /** The tenant of a new organization. */
@@ -187,19 +171,17 @@ function TenantField({ value, onChange }: { readonly value: string; readonly onC
   const { t } = useText();
   const tenants = usePage(InstallationTenantsDocument, {});
   return (
-    <Field label={t('Tenant')} hint={t('People are accounts of a tenant; organizations of one tenant may share people.')}>
-      {(control) => (
-        <Select {...control} value={value} onChange={(event) => onChange(event.target.value)}>
-          <option value="">{t('That of your organization')}</option>
-          {tenants.data?.tenants.nodes.map((tenant) => (
-            <option key={tenant.id} value={tenant.id}>
-              {tenant.name}
-            </option>
-          ))}
-          <option value="new">{t('A new tenant')}</option>
-        </Select>
-      )}
-    </Field>
+    <SelectField
+      label={t('Tenant')}
+      hint={t('People are accounts of a tenant; organizations of one tenant may share people.')}
+      value={value}
+      onChange={onChange}
+      options={[
+        { value: '', label: t('That of your organization') },
+        ...(tenants.data?.tenants.nodes ?? []).map(({ id, name }) => ({ value: id, label: name })),
+        { value: 'new', label: t('A new tenant') },
+      ]}
+    />
   );
 }
 
@@ -216,11 +198,5 @@ function LimitField({
   readonly value: string;
   readonly onChange: (value: string) => void;
 }) {
-  return (
-    <Field label={label} hint={hint} error={error}>
-      {(control) => (
-        <TextInput {...control} type="number" min={0} value={value} onChange={(event) => onChange(event.target.value)} />
-      )}
-    </Field>
-  );
+  return <TextField label={label} hint={hint} error={error} type="number" min={0} value={value} onChange={onChange} />;
 }

@@ -13,9 +13,9 @@ import styles from './field.module.css';
 /** What is wrong with a value: words, or what the service said. */
 export type FieldError = Fault | string | undefined;
 
-interface FieldProps {
+export interface FieldProps {
   /** Of the control; default: one of its own. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   readonly label: string;
   readonly hint?: ReactNode;
   /** It goes when the reader changes the value. */

@@ -5,7 +5,7 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../ui/form/fields.tsx';
 import { BlockedWindow } from './BlockedWindow.tsx';
 import { ConnectMcpServerDocument } from './documents.ts';
 import { useConnect } from './providers.ts';
@@ -69,51 +69,43 @@ export function McpServer({ onStored, onDone }: { readonly onStored: () => void;
           void save();
         }}
       >
-        <Field label={t('Name')} error={findFault(error, 'name')}>
-          {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
-        </Field>
-        <Field label={t('Address')} error={findFault(error, 'url')}>
-          {(control) => <TextInput {...control} type="url" value={url} onChange={(event) => setUrl(event.target.value)} />}
-        </Field>
-        <Field label={t('Access')}>
-          {(control) => (
-            <Select {...control} value={way} onChange={(event) => setWay(event.target.value as Way)}>
-              {ways.map((one) => (
-                <option key={one} value={one}>
-                  {words[one]}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <TextField label={t('Name')} error={findFault(error, 'name')} maxLength={200} value={name} onChange={setName} />
+        <TextField label={t('Address')} error={findFault(error, 'url')} type="url" value={url} onChange={setUrl} />
+        <SelectField
+          label={t('Access')}
+          value={way}
+          onChange={setWay}
+          options={ways.map((one) => ({ value: one, label: words[one] }))}
+        />
         {way === 'TOKEN' ? (
-          <Field label={t('Token')} hint={t('It is sealed and never shown again.')}>
-            {(control) => <Secret control={control} value={token} onChange={setToken} />}
-          </Field>
+          <TextField
+            label={t('Token')}
+            hint={t('It is sealed and never shown again.')}
+            type="password"
+            autoComplete="off"
+            value={token}
+            onChange={setToken}
+          />
         ) : null}
         {hasClient ? (
           <>
-            <Field
+            <TextField
               label={t('Client id')}
               hint={way === 'PERSON' ? t('Only where your administrator or the server gave you one.') : undefined}
               error={findFault(shownError, 'clientId')}
-            >
-              {(control) => (
-                <TextInput
-                  {...control}
-                  autoComplete="off"
-                  value={clientId}
-                  onChange={(event) => setClientId(event.target.value)}
-                />
-              )}
-            </Field>
-            <Field
+              autoComplete="off"
+              value={clientId}
+              onChange={setClientId}
+            />
+            <TextField
               label={t('Client secret')}
               hint={t('It is sealed and never shown again.')}
               error={findFault(shownError, 'clientSecret')}
-            >
-              {(control) => <Secret control={control} value={clientSecret} onChange={setClientSecret} />}
-            </Field>
+              type="password"
+              autoComplete="off"
+              value={clientSecret}
+              onChange={setClientSecret}
+            />
           </>
         ) : null}
         <ErrorNote error={errorBeside(shownError, ['name', 'url', ...(hasClient ? ['clientId', 'clientSecret'] : [])])} />
@@ -125,19 +117,5 @@ export function McpServer({ onStored, onDone }: { readonly onStored: () => void;
         </div>
       </form>
     </details>
-  );
-}
-
-function Secret({
-  control,
-  value,
-  onChange,
-}: {
-  readonly control: React.InputHTMLAttributes<HTMLInputElement>;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}) {
-  return (
-    <TextInput {...control} type="password" autoComplete="off" value={value} onChange={(event) => onChange(event.target.value)} />
   );
 }

@@ -7,7 +7,8 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, Select } from '../../../ui/form/field.tsx';
+import { Field } from '../../../ui/form/field.tsx';
+import { SelectField } from '../../../ui/form/fields.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { Progress } from '../../../ui/progress.tsx';
@@ -71,21 +72,14 @@ export function ImportForm({ onBegun }: { readonly onBegun: () => void }) {
             />
           )}
         </Field>
-        <Field
+        <SelectField
           label={t('Who answers from now on')}
           hint={t('You can go on with every imported chat. This agent gets what was said before.')}
           error={findFault(error, 'agentId')}
-        >
-          {(control) => (
-            <Select {...control} value={agentId ?? ''} onChange={(event) => setChosenAgentId(event.target.value)}>
-              {choices.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+          value={agentId ?? ''}
+          onChange={setChosenAgentId}
+          options={choices.map(({ id, name }) => ({ value: id, label: name }))}
+        />
         <ErrorNote error={agents.error ?? errorBeside(error, ['file', 'agentId'])} />
         {isBusy ? <Progress percent={percent} label={t('Sending the file')} /> : null}
         <div>

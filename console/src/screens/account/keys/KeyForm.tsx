@@ -5,10 +5,10 @@ import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, type FieldError, Select, TextInput } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import type { FieldError } from '../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { CreateKeyDocument, type CreateKeyMutation } from './documents.ts';
 import { listPresets, type Preset, scopeGroups } from './scopes.ts';
 
@@ -39,41 +39,42 @@ export function KeyForm({
     if (result !== undefined) onMade(result.createApiKey);
   };
   return (
-    <Dialog
+    <FormDialog
       title={t('New key')}
-      isOpen
       onClose={onClose}
       onSubmit={() => void submit()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy} disabled={name.trim() === '' || scopes.length === 0}>
-            {t('Make the key')}
-          </Button>
-        </>
-      }
+      action={t('Make the key')}
+      isBusy={isBusy}
+      isBlocked={name.trim() === '' || scopes.length === 0}
     >
-      <Field label={t('Name')} hint={t('What it is for, such as the program that uses it.')} error={findFault(error, 'name')}>
-        {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
-      </Field>
+      <TextField
+        label={t('Name')}
+        hint={t('What it is for, such as the program that uses it.')}
+        error={findFault(error, 'name')}
+        maxLength={200}
+        value={name}
+        onChange={setName}
+      />
       <PresetChoice presets={presets} value={presetId} onChange={setPresetId} />
       {presetId === 'own' ? <ScopeBoxes allowed={viewer.scopes} chosen={own} onChange={setOwn} /> : null}
-      <Field label={t('Ends')} error={findFault(error, 'expiresAt')}>
-        {(control) => (
-          <Select {...control} value={days} onChange={(event) => setDays(event.target.value)}>
-            <option value="7">{t('In 7 days')}</option>
-            <option value="30">{t('In 30 days')}</option>
-            <option value="90">{t('In 90 days')}</option>
-            <option value="365">{t('In a year')}</option>
-            <option value="">{t('Never')}</option>
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label={t('Ends')}
+        error={findFault(error, 'expiresAt')}
+        value={days}
+        onChange={setDays}
+        options={[
+          { value: '7', label: t('In 7 days') },
+          { value: '30', label: t('In 30 days') },
+          { value: '90', label: t('In 90 days') },
+          { value: '365', label: t('In a year') },
+          { value: '', label: t('Never') },
+        ]}
+      />
       {isOperator && presetId !== 'scim' ? (
         <ReachField value={level} fault={findFault(error, 'level')} onChange={setLevel} />
       ) : null}
       <ErrorNote error={errorBeside(error, ['name', 'expiresAt', 'level'])} />
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -93,21 +94,14 @@ function ReachField({
     INSTANCE: t('The whole installation'),
   };
   return (
-    <Field label={t('Reach')} hint={t('Programs that work in one organization need no more than it.')} error={fault}>
-      {(control) => (
-        <Select
-          {...control}
-          value={value}
-          onChange={(event) => onChange(levels.find((each) => each === event.target.value) ?? 'ORGANIZATION')}
-        >
-          {levels.map((each) => (
-            <option key={each} value={each}>
-              {levelWords[each]}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <SelectField
+      label={t('Reach')}
+      hint={t('Programs that work in one organization need no more than it.')}
+      error={fault}
+      value={value}
+      onChange={onChange}
+      options={levels.map((each) => ({ value: each, label: levelWords[each] }))}
+    />
   );
 }
 

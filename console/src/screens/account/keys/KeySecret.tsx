@@ -4,7 +4,7 @@ import styles from '../../../parts/people/people.module.css';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { Field, Select } from '../../../ui/form/field.tsx';
+import { SelectField } from '../../../ui/form/fields.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
 import { SnippetModelsDocument } from './documents.ts';
@@ -77,22 +77,15 @@ function Snippet({ secret }: { readonly secret: string }) {
             </Button>
           ))}
         </div>
-        <Field label={t('Who answers')}>
-          {(control) => (
-            <Select {...control} value={model} onChange={(event) => setChosen(event.target.value)}>
-              {agents.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-              {models.map(({ id }) => (
-                <option key={id} value={id}>
-                  {id}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <SelectField
+          label={t('Who answers')}
+          value={model ?? ''}
+          onChange={setChosen}
+          options={[
+            ...agents.map(({ id, name }) => ({ value: id, label: name })),
+            ...models.map(({ id }) => ({ value: id, label: id })),
+          ]}
+        />
       </div>
       {model === undefined ? null : (
         <CodeBox text={buildSnippet(language, { origin: location.origin, secret, model })} label={t('Program')} />

@@ -2,10 +2,9 @@ import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextArea } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { TextAreaField } from '../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { AddMemoryDocument, type MemoryRowFragment, SaveMemoryDocument } from './documents.ts';
 
 /** Corrects a memory, or adds one for every agent. */
@@ -31,28 +30,22 @@ export function MemoryDialog({
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title={memory === undefined ? t('Add a memory') : t('Edit the memory')}
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy} disabled={text.trim() === ''}>
-            {t('Save')}
-          </Button>
-        </>
-      }
+      action={t('Save')}
+      isBusy={isBusy}
+      isBlocked={text.trim() === ''}
     >
-      <Field
+      <TextAreaField
         label={t('What agents should know')}
         hint={memory === undefined ? t('Such as: I work in sales. Answer briefly, in German.') : undefined}
         error={findFault(error, 'text')}
-      >
-        {(control) => <TextArea {...control} value={text} onChange={(event) => setText(event.target.value)} />}
-      </Field>
+        value={text}
+        onChange={setText}
+      />
       <ErrorNote error={errorBeside(error, ['text'])} />
-    </Dialog>
+    </FormDialog>
   );
 }

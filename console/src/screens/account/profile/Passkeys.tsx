@@ -9,7 +9,7 @@ import { useText } from '../../../text/text.ts';
 import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextInput } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { Section } from '../../../ui/page.tsx';
@@ -153,9 +153,7 @@ function RenameDialog({
         </Button>
       }
     >
-      <Field label={t('Name')} error={findFault(error, 'name')}>
-        {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
-      </Field>
+      <TextField label={t('Name')} error={findFault(error, 'name')} maxLength={200} value={name} onChange={setName} />
       <ErrorNote error={errorBeside(error, ['name'])} />
     </Dialog>
   );

@@ -7,7 +7,7 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextInput } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
 import type { AccountQuery } from './documents.ts';
@@ -46,33 +46,25 @@ export function Password({
         }}
       >
         {hasPassword ? (
-          <Field
+          <TextField
             label={t('Current password')}
             hint={method === 'LINK' ? t('Not needed within an hour after you signed in by a link.') : undefined}
             error={findFault(error, 'current')}
-          >
-            {(control) => (
-              <TextInput
-                {...control}
-                type="password"
-                autoComplete="current-password"
-                value={current}
-                onChange={(event) => setCurrent(event.target.value)}
-              />
-            )}
-          </Field>
+            type="password"
+            autoComplete="current-password"
+            value={current}
+            onChange={setCurrent}
+          />
         ) : null}
-        <Field label={t('New password')} hint={t('At least 12 characters.')} error={findFault(error, 'new')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              type="password"
-              autoComplete="new-password"
-              value={wanted}
-              onChange={(event) => setWanted(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t('New password')}
+          hint={t('At least 12 characters.')}
+          error={findFault(error, 'new')}
+          type="password"
+          autoComplete="new-password"
+          value={wanted}
+          onChange={setWanted}
+        />
         <ErrorNote error={errorBeside(error, ['current', 'new'])} />
         <div>
           <Button type="submit" isBusy={isBusy} disabled={[...wanted].length < passwordLengthMin}>

@@ -10,7 +10,8 @@ import { chooseLanguage, type Language, languages, useText } from '../../../text
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, ButtonLink } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
+import { Field, Select } from '../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../ui/form/fields.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { chooseTheme, chosenTheme, themes } from '../../../ui/theme.ts';
@@ -75,22 +76,16 @@ function Name({ id, name: current, onChanged }: { readonly id: string; readonly 
           void save();
         }}
       >
-        <Field
+        <TextField
           label={t('Your name')}
           hint={mayRename ? t('As others see it.') : t('As others see it. An administrator changes it.')}
           error={findFault(error, 'name')}
-        >
-          {(control) => (
-            <TextInput
-              {...control}
-              autoComplete="name"
-              maxLength={200}
-              value={name}
-              disabled={!mayRename}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+          autoComplete="name"
+          maxLength={200}
+          value={name}
+          disabled={!mayRename}
+          onChange={setName}
+        />
         <ErrorNote error={errorBeside(error, ['name'])} />
         {mayRename ? (
           <div>
@@ -126,25 +121,15 @@ function Look() {
             </Select>
           )}
         </Field>
-        <Field label={t('Colors')}>
-          {(control) => (
-            <Select
-              {...control}
-              value={theme}
-              onChange={(event) => {
-                const theme = themes.find((each) => each === event.target.value) ?? 'system';
-                chooseTheme(theme);
-                setTheme(theme);
-              }}
-            >
-              {themes.map((each) => (
-                <option key={each} value={each}>
-                  {words[each]}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <SelectField
+          label={t('Colors')}
+          value={theme}
+          onChange={(chosen) => {
+            chooseTheme(chosen);
+            setTheme(chosen);
+          }}
+          options={themes.map((each) => ({ value: each, label: words[each] }))}
+        />
       </div>
     </Section>
   );

@@ -4,11 +4,10 @@ import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { SelectField, TextAreaField, TextField } from '../../../ui/form/fields.tsx';
 import { type Named, NamedChoice } from '../../../ui/form/named-choice.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AddPromptDocument, PromptGroupsDocument, type PromptRowFragment, SavePromptDocument } from './documents.ts';
 
@@ -52,43 +51,24 @@ export function PromptDialog({
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title={prompt === undefined ? t('Add a prompt') : t('Edit the prompt')}
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button
-            type="submit"
-            variant="primary"
-            isBusy={isBusy}
-            disabled={name.trim() === '' || command === '' || text.trim() === ''}
-          >
-            {t('Save')}
-          </Button>
-        </>
-      }
+      action={t('Save')}
+      isBusy={isBusy}
+      isBlocked={name.trim() === '' || command === '' || text.trim() === ''}
     >
-      <Field label={t('Name')} error={findFault(error, 'name')}>
-        {(control) => <TextInput {...control} maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />}
-      </Field>
-      <Field
+      <TextField label={t('Name')} error={findFault(error, 'name')} maxLength={100} value={name} onChange={setName} />
+      <TextField
         label={t('Command')}
         hint={t('What you type behind / in the box of a chat: small letters, digits and hyphens.')}
         error={findFault(error, 'command')}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            maxLength={40}
-            value={command}
-            onChange={(event) => setCommand(event.target.value.toLowerCase())}
-          />
-        )}
-      </Field>
-      <Field
+        maxLength={40}
+        value={command}
+        onChange={(value) => setCommand(value.toLowerCase())}
+      />
+      <TextAreaField
         label={t('Text')}
         hint={t('Variables: {plain} asks for a text, {preset} begins with one, {choice} offers a choice.', {
           plain: '{{customer}}',
@@ -96,31 +76,23 @@ export function PromptDialog({
           choice: '{{language: English | German}}',
         })}
         error={findFault(error, 'text')}
-      >
-        {(control) => (
-          <TextArea {...control} rows={8} maxLength={20_000} value={text} onChange={(event) => setText(event.target.value)} />
-        )}
-      </Field>
-      <Field label={t('Who may use it')} error={findFault(error, 'visibility')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={visibility}
-            onChange={(event) => setVisibility(visibilities.find((each) => each === event.target.value) ?? 'PRIVATE')}
-          >
-            {visibilities
-              .filter((each) => each !== 'GROUP' || may('GROUPS_READ'))
-              .map((each) => (
-                <option key={each} value={each}>
-                  {words[each]}
-                </option>
-              ))}
-          </Select>
-        )}
-      </Field>
+        rows={8}
+        maxLength={20_000}
+        value={text}
+        onChange={setText}
+      />
+      <SelectField
+        label={t('Who may use it')}
+        error={findFault(error, 'visibility')}
+        value={visibility}
+        onChange={setVisibility}
+        options={visibilities
+          .filter((each) => each !== 'GROUP' || may('GROUPS_READ'))
+          .map((each) => ({ value: each, label: words[each] }))}
+      />
       {visibility === 'GROUP' ? <GroupChoice chosen={groups} onChange={setGroups} /> : null}
       <ErrorNote error={errorBeside(error, ['name', 'command', 'text', 'visibility'])} />
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -2,10 +2,9 @@ import { useState } from 'react';
 import { useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { SelectField, TextAreaField, TextField } from '../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { CreateScheduleDocument, ScheduleAgentsDocument } from './documents.ts';
 
 /** Makes a schedule: who is asked what, and when. */
@@ -30,74 +29,61 @@ export function ScheduleForm({ onClose, onMade }: { readonly onClose: () => void
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title={t('New schedule')}
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button
-            type="submit"
-            variant="primary"
-            isBusy={isBusy}
-            disabled={name.trim() === '' || prompt.trim() === '' || agentId === undefined}
-          >
-            {t('Make the schedule')}
-          </Button>
-        </>
-      }
+      action={t('Make the schedule')}
+      isBusy={isBusy}
+      isBlocked={name.trim() === '' || prompt.trim() === '' || agentId === undefined}
     >
-      <Field label={t('Name')} error={findFault(error, 'name')}>
-        {(control) => <TextInput {...control} maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />}
-      </Field>
-      <Field label={t('Agent')} error={findFault(error, 'agentId')}>
-        {(control) => (
-          <Select {...control} value={agentId} onChange={(event) => setChosen(event.target.value)}>
-            {agents.data?.viewer.agents?.nodes.map(({ id, name: agentName }) => (
-              <option key={id} value={id}>
-                {agentName}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      <Field label={t('What it is asked')} error={findFault(error, 'prompt')}>
-        {(control) => <TextArea {...control} value={prompt} onChange={(event) => setPrompt(event.target.value)} />}
-      </Field>
+      <TextField label={t('Name')} error={findFault(error, 'name')} maxLength={100} value={name} onChange={setName} />
+      <SelectField
+        label={t('Agent')}
+        error={findFault(error, 'agentId')}
+        value={agentId ?? ''}
+        onChange={setChosen}
+        options={(agents.data?.viewer.agents?.nodes ?? []).map((agent) => ({ value: agent.id, label: agent.name }))}
+      />
+      <TextAreaField label={t('What it is asked')} error={findFault(error, 'prompt')} value={prompt} onChange={setPrompt} />
       <DaysField value={days} onChange={setDays} />
       {days === 'own' ? (
-        <Field
+        <TextField
           label={t('Cron expression')}
           hint={t('Minute, hour, day of the month, month, weekday; in the time zone {zone}.', { zone: timeZone })}
           error={findFault(error, 'cron')}
-        >
-          {(control) => <TextInput {...control} value={ownCron} onChange={(event) => setOwnCron(event.target.value)} />}
-        </Field>
+          value={ownCron}
+          onChange={setOwnCron}
+        />
       ) : (
-        <Field label={t('Time of day')} hint={t('In the time zone {zone}.', { zone: timeZone })} error={findFault(error, 'cron')}>
-          {(control) => <TextInput {...control} type="time" value={time} onChange={(event) => setTime(event.target.value)} />}
-        </Field>
+        <TextField
+          label={t('Time of day')}
+          hint={t('In the time zone {zone}.', { zone: timeZone })}
+          error={findFault(error, 'cron')}
+          type="time"
+          value={time}
+          onChange={setTime}
+        />
       )}
       <ErrorNote error={agents.error ?? errorBeside(error, ['name', 'agentId', 'prompt', 'cron'])} />
-    </Dialog>
+    </FormDialog>
   );
 }
 
 function DaysField({ value, onChange }: { readonly value: string; readonly onChange: (days: string) => void }) {
   const { t } = useText();
   return (
-    <Field label={t('Days')}>
-      {(control) => (
-        <Select {...control} value={value} onChange={(event) => onChange(event.target.value)}>
-          <option value="*">{t('Every day')}</option>
-          <option value="MON-FRI">{t('Monday to Friday')}</option>
-          <option value="MON">{t('Mondays')}</option>
-          <option value="FRI">{t('Fridays')}</option>
-          <option value="own">{t('By a cron expression')}</option>
-        </Select>
-      )}
-    </Field>
+    <SelectField
+      label={t('Days')}
+      value={value}
+      onChange={onChange}
+      options={[
+        { value: '*', label: t('Every day') },
+        { value: 'MON-FRI', label: t('Monday to Friday') },
+        { value: 'MON', label: t('Mondays') },
+        { value: 'FRI', label: t('Fridays') },
+        { value: 'own', label: t('By a cron expression') },
+      ]}
+    />
   );
 }

@@ -1,7 +1,7 @@
 import styles from '../../../parts/people/people.module.css';
 import { useText } from '../../../text/text.ts';
 import { Button } from '../../../ui/form/button.tsx';
-import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../ui/form/fields.tsx';
 import { PersonChoice } from '../person/PersonChoice.tsx';
 import type { AuditLogQueryVariables } from './documents.ts';
 import { offeredActions, operationWords } from './sentences.ts';
@@ -47,49 +47,29 @@ export function AuditFilters({
   const kindWords = { '': t('Everything'), CHANGE: t('Changes'), READ: t('Reads'), REFUSAL: t('Refusals') };
   return (
     <div className={styles.filters}>
-      <Field label={t('What happened')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={wishes.kind}
-            onChange={(event) => set({ kind: kinds.find((each) => each === event.target.value) ?? '' })}
-          >
-            {kinds.map((kind) => (
-              <option key={kind} value={kind}>
-                {kindWords[kind]}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      <Field label={t('Operation')}>
-        {(control) => (
-          <Select {...control} value={wishes.action} onChange={(event) => set({ action: event.target.value })}>
-            <option value="">{t('All operations')}</option>
-            {offeredActions.map((action) => (
-              <option key={action} value={action}>
-                {operationWords(t, action)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label={t('What happened')}
+        value={wishes.kind}
+        onChange={(kind) => set({ kind })}
+        options={kinds.map((kind) => ({ value: kind, label: kindWords[kind] }))}
+      />
+      <SelectField
+        label={t('Operation')}
+        value={wishes.action}
+        onChange={(action) => set({ action })}
+        options={[
+          { value: '', label: t('All operations') },
+          ...offeredActions.map((action) => ({ value: action, label: operationWords(t, action) })),
+        ]}
+      />
       <PersonChoice
         label={t('By')}
         value={wishes.actorUserId}
         onChange={(actorUserId) => set({ actorUserId })}
         empty={t('Everybody')}
       />
-      <Field label={t('From')}>
-        {(control) => (
-          <TextInput {...control} type="date" value={wishes.from} onChange={(event) => set({ from: event.target.value })} />
-        )}
-      </Field>
-      <Field label={t('To')}>
-        {(control) => (
-          <TextInput {...control} type="date" value={wishes.to} onChange={(event) => set({ to: event.target.value })} />
-        )}
-      </Field>
+      <TextField label={t('From')} type="date" value={wishes.from} onChange={(from) => set({ from })} />
+      <TextField label={t('To')} type="date" value={wishes.to} onChange={(to) => set({ to })} />
       {wishes === noWishes ? null : <Button onClick={() => onChange(noWishes)}>{t('No filter')}</Button>}
     </div>
   );

@@ -4,10 +4,10 @@ import { type BudgetRowFragment, BudgetSubjectsDocument, SetBudgetDocument } fro
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Checkbox, Field, Select, TextInput } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { Checkbox, Field, Select } from '../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { PersonChoice } from '../person/PersonChoice.tsx';
 import { subjectKinds, subjectWords } from './words.ts';
 
@@ -41,81 +41,58 @@ export function BudgetForm({
     if ((await run({ input: { ...place, limit: Number(limit), allowsUnpricedModels } })) !== undefined) onSaved();
   };
   return (
-    <Dialog
+    <FormDialog
       title={budget === undefined ? t('New budget') : t('Change the budget')}
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy} disabled={limit.trim() === '' || !isWhole}>
-            {t('Save')}
-          </Button>
-        </>
-      }
+      action={t('Save')}
+      isBusy={isBusy}
+      isBlocked={limit.trim() === '' || !isWhole}
     >
       {budget === undefined ? (
         <>
-          <Field label={t('Whose use it bounds')}>
-            {(control) => (
-              <Select
-                {...control}
-                value={subject}
-                onChange={({ target }) => {
-                  setSubject(subjectKinds.find((kind) => kind === target.value) ?? 'ORGANIZATION');
-                  setSubjectId(undefined);
-                }}
-              >
-                {subjectKinds.map((kind) => (
-                  <option key={kind} value={kind}>
-                    {subjectWords(t)[kind]}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
+          <SelectField
+            label={t('Whose use it bounds')}
+            value={subject}
+            onChange={(value) => {
+              setSubject(value);
+              setSubjectId(undefined);
+            }}
+            options={subjectKinds.map((kind) => ({ value: kind, label: subjectWords(t)[kind] }))}
+          />
           {subject === 'USER' ? <PersonChoice label={t('Person')} value={subjectId} onChange={setSubjectId} /> : null}
           {subject === 'GROUP' || subject === 'KEY' || subject === 'AGENT' ? (
             <SubjectChoice kind={subject} value={subjectId} onChange={setSubjectId} />
           ) : null}
-          <Field label={t('Begins again')}>
-            {(control) => (
-              <Select {...control} value={period} onChange={({ target }) => setPeriod(target.value === 'DAY' ? 'DAY' : 'MONTH')}>
-                <option value="MONTH">{t('Each month')}</option>
-                <option value="DAY">{t('Each day')}</option>
-              </Select>
-            )}
-          </Field>
-          <Field label={t('What it counts')}>
-            {(control) => (
-              <Select
-                {...control}
-                value={unit}
-                onChange={({ target }) => setUnit(target.value === 'TOKENS' ? 'TOKENS' : 'MONEY')}
-              >
-                <option value="MONEY">{t('Money in {currency}', { currency })}</option>
-                <option value="TOKENS">{t('Tokens')}</option>
-              </Select>
-            )}
-          </Field>
+          <SelectField
+            label={t('Begins again')}
+            value={period}
+            onChange={setPeriod}
+            options={[
+              { value: 'MONTH', label: t('Each month') },
+              { value: 'DAY', label: t('Each day') },
+            ]}
+          />
+          <SelectField
+            label={t('What it counts')}
+            value={unit}
+            onChange={setUnit}
+            options={[
+              { value: 'MONEY', label: t('Money in {currency}', { currency }) },
+              { value: 'TOKENS', label: t('Tokens') },
+            ]}
+          />
         </>
       ) : null}
-      <Field
+      <TextField
         label={unit === 'MONEY' ? t('Most in {currency}', { currency }) : t('Most tokens')}
         error={findFault(error, 'limit')}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            type="number"
-            min={0}
-            step={unit === 'MONEY' ? 'any' : 1}
-            value={limit}
-            onChange={({ target }) => setLimit(target.value)}
-          />
-        )}
-      </Field>
+        type="number"
+        min={0}
+        step={unit === 'MONEY' ? 'any' : 1}
+        value={limit}
+        onChange={setLimit}
+      />
       {unit === 'MONEY' ? (
         <Checkbox
           label={t('Models without a price may be used. They cost nothing of it.')}
@@ -124,7 +101,7 @@ export function BudgetForm({
         />
       ) : null}
       <ErrorNote error={errorBeside(error, ['limit'])} />
-    </Dialog>
+    </FormDialog>
   );
 }
 

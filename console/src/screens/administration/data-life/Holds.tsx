@@ -6,7 +6,7 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextArea } from '../../../ui/form/field.tsx';
+import { TextAreaField } from '../../../ui/form/fields.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { Section } from '../../../ui/page.tsx';
@@ -92,9 +92,7 @@ function HoldDialog({ onClose, onSaved }: { readonly onClose: () => void; readon
       }
     >
       <PersonChoice label={t('Whose data')} value={userId} onChange={setUserId} empty={t('The whole organization')} />
-      <Field label={t('Reason')} error={findFault(error, 'reason')}>
-        {(control) => <TextArea {...control} value={reason} onChange={(event) => setReason(event.target.value)} />}
-      </Field>
+      <TextAreaField label={t('Reason')} error={findFault(error, 'reason')} value={reason} onChange={setReason} />
       <ErrorNote error={errorBeside(error, ['reason'])} />
     </Dialog>
   );

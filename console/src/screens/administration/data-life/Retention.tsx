@@ -6,7 +6,7 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextInput } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { type OrganizationDataQuery, UpdateRetentionDocument } from './documents.ts';
@@ -64,18 +64,17 @@ export function Retention({ retention, onChanged }: { readonly retention: Retent
       >
         <div className={styles.cards}>
           {kinds.map((kind) => (
-            <Field key={kind} label={labels[kind]} hint={getHint(kind)} error={findFault(error, inputNames[kind])}>
-              {(control) => (
-                <TextInput
-                  {...control}
-                  type="number"
-                  min={1}
-                  value={days[kind]}
-                  disabled={!may('ADMIN_WRITE')}
-                  onChange={(event) => setDays({ ...days, [kind]: event.target.value })}
-                />
-              )}
-            </Field>
+            <TextField
+              key={kind}
+              label={labels[kind]}
+              hint={getHint(kind)}
+              error={findFault(error, inputNames[kind])}
+              type="number"
+              min={1}
+              value={days[kind]}
+              disabled={!may('ADMIN_WRITE')}
+              onChange={(value) => setDays({ ...days, [kind]: value })}
+            />
           ))}
         </div>
         <ErrorNote error={errorBeside(error, Object.values(inputNames))} />

@@ -2,10 +2,9 @@ import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { SelectField, TextAreaField, TextField } from '../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { CreateGroupDocument, type GroupRowFragment, UpdateGroupDocument } from './documents.ts';
 
 /** E-mail addresses as people write them one after the other. */
@@ -39,45 +38,35 @@ export function GroupDialog({
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title={group === undefined ? t('New group') : t('Edit the group')}
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy} disabled={name.trim() === ''}>
-            {group === undefined ? t('Make the group') : t('Save')}
-          </Button>
-        </>
-      }
+      action={group === undefined ? t('Make the group') : t('Save')}
+      isBusy={isBusy}
+      isBlocked={name.trim() === ''}
     >
-      <Field label={t('Name')} error={findFault(error, 'name')}>
-        {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
-      </Field>
-      <Field label={t('Who sees it')} hint={t('Its owner and administrators see it always.')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={availability}
-            onChange={(event) => setAvailability(event.target.value === 'RESTRICTED' ? 'RESTRICTED' : 'EVERYONE')}
-          >
-            <option value="EVERYONE">{t('Everybody in the organization')}</option>
-            <option value="RESTRICTED">{t('Its members')}</option>
-          </Select>
-        )}
-      </Field>
+      <TextField label={t('Name')} error={findFault(error, 'name')} maxLength={200} value={name} onChange={setName} />
+      <SelectField
+        label={t('Who sees it')}
+        hint={t('Its owner and administrators see it always.')}
+        value={availability}
+        onChange={setAvailability}
+        options={[
+          { value: 'EVERYONE', label: t('Everybody in the organization') },
+          { value: 'RESTRICTED', label: t('Its members') },
+        ]}
+      />
       {group === undefined ? (
-        <Field
+        <TextAreaField
           label={t('Members')}
           hint={t('E-mail addresses, one after the other. People who have no account yet belong to it once they have.')}
           error={findFault(error, 'memberEmails')}
-        >
-          {(control) => <TextArea {...control} value={addresses} onChange={(event) => setAddresses(event.target.value)} />}
-        </Field>
+          value={addresses}
+          onChange={setAddresses}
+        />
       ) : null}
       <ErrorNote error={errorBeside(error, ['name', 'memberEmails'])} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -9,7 +9,7 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { Field, TextInput } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Facts } from '../../../ui/page.tsx';
@@ -119,9 +119,7 @@ function GroupMembers({ group, onChanged }: { readonly group: Group; readonly on
             void onAdd();
           }}
         >
-          <Field label={t('Add people by their e-mail addresses')}>
-            {(control) => <TextInput {...control} value={address} onChange={(event) => setAddress(event.target.value)} />}
-          </Field>
+          <TextField label={t('Add people by their e-mail addresses')} value={address} onChange={setAddress} />
           <Button type="submit" isBusy={add.isBusy} disabled={parseAddresses(address).length === 0}>
             {t('Add')}
           </Button>

@@ -6,8 +6,10 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Checkbox, Field, Select, TextInput } from '../../../ui/form/field.tsx';
+import { Checkbox } from '../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../ui/form/fields.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
 import { GroupChoiceDocument, InviteDocument, type InviteMutation } from './documents.ts';
 import { roleSentences, roles, roleWords } from './roles.ts';
@@ -44,49 +46,33 @@ function InviteForm({
     if (result !== undefined) onMade(result.invite);
   };
   return (
-    <Dialog
+    <FormDialog
       title={t('Invite somebody')}
-      isOpen
       onClose={onClose}
       onSubmit={() => void submit()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy} disabled={email.trim() === ''}>
-            {t('Send the invitation')}
-          </Button>
-        </>
-      }
+      action={t('Send the invitation')}
+      isBusy={isBusy}
+      isBlocked={email.trim() === ''}
     >
-      <Field label={t('E-mail address')} error={findFault(error, 'email')}>
-        {(control) => (
-          <TextInput
-            {...control}
-            type="email"
-            autoComplete="off"
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label={t('Role')} hint={roleSentences(t)[role]} error={findFault(error, 'role')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={role}
-            onChange={(event) => setRole(roles.find((each) => each === event.target.value) ?? 'MEMBER')}
-          >
-            {roles.map((each) => (
-              <option key={each} value={each}>
-                {roleWords(t)[each]}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <TextField
+        label={t('E-mail address')}
+        error={findFault(error, 'email')}
+        type="email"
+        autoComplete="off"
+        value={email}
+        onChange={setEmail}
+      />
+      <SelectField
+        label={t('Role')}
+        hint={roleSentences(t)[role]}
+        error={findFault(error, 'role')}
+        value={role}
+        onChange={setRole}
+        options={roles.map((each) => ({ value: each, label: roleWords(t)[each] }))}
+      />
       <GroupChoice chosen={groupIds} onChange={setGroupIds} />
       <ErrorNote error={errorBeside(error, ['email', 'role'])} />
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -2,10 +2,9 @@ import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { TextAreaField, TextField } from '../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { SaveDocumentDocument, type SavedDocumentRowFragment } from './documents.ts';
 
 /** Saves a document: a new one, or another text of one that is there. */
@@ -28,54 +27,41 @@ export function SavedDocumentForm({
     if ((await run({ input: { name, description, document } })) !== undefined) onSaved();
   };
   return (
-    <Dialog
+    <FormDialog
       title={saved === undefined ? t('New document') : t('Change {name}', { name })}
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy} disabled={!isWhole}>
-            {t('Save')}
-          </Button>
-        </>
-      }
+      action={t('Save')}
+      isBusy={isBusy}
+      isBlocked={!isWhole}
     >
       {saved === undefined ? (
-        <Field
+        <TextField
           label={t('Name')}
           hint={t('Lower-case letters, digits and _. Programs call it by this name.')}
           error={findFault(error, 'name')}
-        >
-          {(control) => <TextInput {...control} value={name} onChange={({ target }) => setName(target.value)} />}
-        </Field>
+          value={name}
+          onChange={setName}
+        />
       ) : null}
-      <Field
+      <TextAreaField
         label={t('What it is for')}
         hint={t('A model reads this to choose its tools.')}
         error={findFault(error, 'description')}
-      >
-        {(control) => (
-          <TextArea {...control} rows={2} value={description} onChange={({ target }) => setDescription(target.value)} />
-        )}
-      </Field>
-      <Field
+        rows={2}
+        value={description}
+        onChange={setDescription}
+      />
+      <TextAreaField
         label={t('Document')}
         hint={t('One query or mutation. Its variables are what the caller gives.')}
         error={findFault(error, 'document')}
-      >
-        {(control) => (
-          <TextArea
-            {...control}
-            rows={10}
-            spellCheck={false}
-            value={document}
-            onChange={({ target }) => setDocument(target.value)}
-          />
-        )}
-      </Field>
+        rows={10}
+        spellCheck={false}
+        value={document}
+        onChange={setDocument}
+      />
       <ErrorNote error={errorBeside(error, ['name', 'description', 'document'])} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -3,10 +3,10 @@ import { useMutate } from '../../../graphql/hooks.ts';
 import styles from '../../../parts/people/people.module.css';
 import { type Text, useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Checkbox, Field, TextInput } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { Checkbox } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { CreateWebhookDocument, type WebhookRowFragment } from './documents.ts';
 
 type WebhookEvent = WebhookRowFragment['events'][number];
@@ -37,26 +37,21 @@ export function WebhookForm({ onClose, onMade }: { readonly onClose: () => void;
     if (webhook !== undefined) onMade(webhook.createWebhook.secret);
   };
   return (
-    <Dialog
+    <FormDialog
       title={t('New webhook')}
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy} disabled={url.trim() === '' || chosen.length === 0}>
-            {t('Make the webhook')}
-          </Button>
-        </>
-      }
+      action={t('Make the webhook')}
+      isBusy={isBusy}
+      isBlocked={url.trim() === '' || chosen.length === 0}
     >
-      <Field label={t('Address')} error={findFault(error, 'url')}>
-        {(control) => <TextInput {...control} type="url" value={url} onChange={(event) => setUrl(event.target.value)} />}
-      </Field>
-      <Field label={t('What it is for')} error={findFault(error, 'description')}>
-        {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
-      </Field>
+      <TextField label={t('Address')} error={findFault(error, 'url')} type="url" value={url} onChange={setUrl} />
+      <TextField
+        label={t('What it is for')}
+        error={findFault(error, 'description')}
+        value={description}
+        onChange={setDescription}
+      />
       <fieldset className={styles.options}>
         <legend>{t('What it is told')}</legend>
         {events.map((event) => (
@@ -69,6 +64,6 @@ export function WebhookForm({ onClose, onMade }: { readonly onClose: () => void;
         ))}
       </fieldset>
       <ErrorNote error={errorBeside(error, ['url', 'description'])} />
-    </Dialog>
+    </FormDialog>
   );
 }

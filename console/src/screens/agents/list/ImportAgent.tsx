@@ -6,7 +6,8 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextInput } from '../../../ui/form/field.tsx';
+import { Field } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { type AgentFile, readAgentFile } from './agent-file.ts';
@@ -76,11 +77,13 @@ export function ImportAgent({ onClose }: { readonly onClose: () => void }) {
       <FileField fault={fault} onChoose={(upload) => void choose(upload)} />
       {file === undefined ? null : (
         <>
-          <Field label={t('Name')} error={findFault(send.error, 'input.name')}>
-            {(control) => (
-              <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
-            )}
-          </Field>
+          <TextField
+            label={t('Name')}
+            error={findFault(send.error, 'input.name')}
+            value={name}
+            maxLength={200}
+            onChange={setName}
+          />
           <SecretFields file={file} secrets={secrets} error={send.error} onChange={setSecrets} />
         </>
       )}
@@ -120,22 +123,16 @@ function SecretFields({
 }) {
   const { t } = useText();
   return file.secrets.map(({ key, description }, index) => (
-    <Field
+    <TextField
       key={key}
       label={t('Secret {key}', { key })}
       hint={description === '' ? t('The file holds no secrets. Without a value, tools that need it fail.') : description}
       error={findFault(error, `input.secrets.${index}`)}
-    >
-      {(control) => (
-        <TextInput
-          {...control}
-          type="password"
-          autoComplete="off"
-          value={secrets[key] ?? ''}
-          onChange={(event) => onChange({ ...secrets, [key]: event.target.value })}
-        />
-      )}
-    </Field>
+      type="password"
+      autoComplete="off"
+      value={secrets[key] ?? ''}
+      onChange={(value) => onChange({ ...secrets, [key]: value })}
+    />
   ));
 }
 

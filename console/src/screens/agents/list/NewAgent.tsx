@@ -3,10 +3,9 @@ import { useLocation } from 'wouter';
 import { useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { SelectField, TextAreaField, TextField } from '../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { CreateAgentDocument, ModelChoiceDocument } from './documents.ts';
 
 const paths = ['input.name', 'input.description', 'input.instructions', 'input.modelId'];
@@ -27,54 +26,47 @@ export function NewAgent({ onClose }: { readonly onClose: () => void }) {
     if (agent !== undefined) go(`/agents/${agent.createAgent.id}`, { replace: true });
   };
   return (
-    <Dialog
+    <FormDialog
       title={t('New agent')}
-      isOpen
       onClose={onClose}
       onSubmit={() => void submit()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={create.isBusy}>
-            {t('Create')}
-          </Button>
-        </>
-      }
+      action={t('Create')}
+      isBusy={create.isBusy}
     >
-      <Field label={t('Name')} error={findFault(create.error, 'input.name')}>
-        {(control) => (
-          <TextInput {...control} value={name} maxLength={200} autoFocus onChange={(event) => setName(event.target.value)} />
-        )}
-      </Field>
-      <Field
+      <TextField
+        label={t('Name')}
+        error={findFault(create.error, 'input.name')}
+        value={name}
+        maxLength={200}
+        autoFocus
+        onChange={setName}
+      />
+      <TextField
         label={t('What it is for')}
         error={findFault(create.error, 'input.description')}
         hint={t('One sentence that colleagues read in the list.')}
-      >
-        {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
-      </Field>
-      <Field
+        value={description}
+        onChange={setDescription}
+      />
+      <TextAreaField
         label={t('Instructions')}
         error={findFault(create.error, 'input.instructions')}
         hint={t('Say who it is, whom it helps, how it answers, and what it must not do.')}
-      >
-        {(control) => (
-          <TextArea {...control} rows={6} value={instructions} onChange={(event) => setInstructions(event.target.value)} />
-        )}
-      </Field>
-      <Field label={t('Model')} error={findFault(create.error, 'input.modelId')}>
-        {(control) => (
-          <Select {...control} value={modelId} onChange={(event) => setModel(event.target.value)}>
-            <option value="">{t('The default model')}</option>
-            {data?.models.map(({ id }) => (
-              <option key={id} value={id}>
-                {id}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+        rows={6}
+        value={instructions}
+        onChange={setInstructions}
+      />
+      <SelectField
+        label={t('Model')}
+        error={findFault(create.error, 'input.modelId')}
+        value={modelId}
+        onChange={setModel}
+        options={[
+          { value: '', label: t('The default model') },
+          ...(data?.models ?? []).map(({ id }) => ({ value: id, label: id })),
+        ]}
+      />
       <ErrorNote error={errorBeside(create.error, paths)} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -5,7 +5,7 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { SearchInput } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { Avatar } from '../../../ui/small.tsx';
 import { ChatAgentsDocument } from '../documents.ts';
 import { type CompareChoice, choicesMax } from './choices.ts';
@@ -49,19 +49,12 @@ export function CompareDialog(props: CompareDialogProps) {
     </li>
   );
   return (
-    <Dialog
+    <FormDialog
       title={t('Compare with…')}
-      isOpen
       onClose={onClose}
       onSubmit={() => onChoose(choices)}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button variant="primary" type="submit" disabled={choices.length === 0 && chosen.length === 0}>
-            {action}
-          </Button>
-        </>
-      }
+      action={action}
+      isBlocked={choices.length === 0 && chosen.length === 0}
     >
       <p>{t('Each gives an answer of its own, beside the first one: at most {count}.', { count: max })}</p>
       {otherModels.length === 0 ? null : (
@@ -71,7 +64,7 @@ export function CompareDialog(props: CompareDialogProps) {
         </fieldset>
       )}
       <AgentChoices ownId={own.agentId} draw={draw} />
-    </Dialog>
+    </FormDialog>
   );
 }
 

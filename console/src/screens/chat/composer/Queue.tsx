@@ -6,7 +6,7 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextArea } from '../../../ui/form/field.tsx';
+import { TextAreaField } from '../../../ui/form/fields.tsx';
 import { isPressed } from '../../../ui/form/keys.ts';
 import { Menu } from '../../../ui/overlay/menu.tsx';
 import { useAttempt, useToast } from '../../../ui/overlay/toasts.tsx';
@@ -176,17 +176,14 @@ function EditForm({
         void save();
       }}
     >
-      <Field label={t('The waiting message')} error={findFault(error, 'text')}>
-        {(control) => (
-          <TextArea
-            {...control}
-            value={text}
-            autoFocus
-            onChange={(event) => setText(event.target.value)}
-            onKeyDown={(event) => isPressed(event, 'Escape') && onDone()}
-          />
-        )}
-      </Field>
+      <TextAreaField
+        label={t('The waiting message')}
+        error={findFault(error, 'text')}
+        value={text}
+        autoFocus
+        onChange={setText}
+        onKeyDown={(event) => isPressed(event, 'Escape') && onDone()}
+      />
       <ErrorNote error={errorBeside(error, ['text'])} />
       <div className={styles.editActs}>
         <Button size="small" onClick={onDone}>

@@ -5,11 +5,10 @@ import { run } from '../../../graphql/client.ts';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextInput } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import type { MenuItem } from '../../../ui/overlay/menu.tsx';
 import { useAttempt, useToast } from '../../../ui/overlay/toasts.tsx';
 import { saveFile } from '../../../ui/save-file.ts';
@@ -121,25 +120,17 @@ export function RenameDialog({ chat, onClose }: { readonly chat: NamedChat; read
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title={t('Rename the chat')}
       size="small"
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button variant="primary" type="submit" isBusy={isBusy} disabled={name.trim() === ''}>
-            {t('Rename')}
-          </Button>
-        </>
-      }
+      action={t('Rename')}
+      isBusy={isBusy}
+      isBlocked={name.trim() === ''}
     >
-      <Field label={t('Name')} error={findFault(error, 'name')}>
-        {(control) => <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />}
-      </Field>
+      <TextField label={t('Name')} error={findFault(error, 'name')} value={name} maxLength={200} onChange={setName} />
       <ErrorNote error={errorBeside(error, ['name'])} />
-    </Dialog>
+    </FormDialog>
   );
 }

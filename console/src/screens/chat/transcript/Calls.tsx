@@ -4,7 +4,7 @@ import { readableError, run } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
 import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { Field, TextArea } from '../../../ui/form/field.tsx';
+import { TextAreaField } from '../../../ui/form/fields.tsx';
 import { useChat } from '../chat-context.ts';
 import {
   type Chat_CallFragment,
@@ -153,22 +153,24 @@ function CallCard({
       </header>
       {isWaiting ? <p role="status">{t('This waits for the answer to the other call.')}</p> : null}
       {isOpen && isApproval ? (
-        <Field
+        <TextAreaField
           label={t('Arguments')}
           error={fault === undefined ? undefined : t('This is no JSON object.')}
           hint={t('What you change here is what it is called with.')}
-        >
-          {(control) => (
-            <TextArea {...control} value={text} spellCheck={false} onChange={(event) => setText(event.target.value)} />
-          )}
-        </Field>
+          value={text}
+          spellCheck={false}
+          onChange={setText}
+        />
       ) : (
         <pre>{indented(call.arguments)}</pre>
       )}
       {isOpen && !isApproval ? (
-        <Field label={t('Output')} hint={t('The agent reads this as what the function gave.')}>
-          {(control) => <TextArea {...control} value={output} onChange={(event) => setOutput(event.target.value)} />}
-        </Field>
+        <TextAreaField
+          label={t('Output')}
+          hint={t('The agent reads this as what the function gave.')}
+          value={output}
+          onChange={setOutput}
+        />
       ) : null}
       {isOpen ? (
         <footer>

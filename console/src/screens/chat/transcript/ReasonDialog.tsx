@@ -3,7 +3,8 @@ import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { Checkbox, Field, TextArea } from '../../../ui/form/field.tsx';
+import { Checkbox } from '../../../ui/form/field.tsx';
+import { TextAreaField } from '../../../ui/form/fields.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { useChat } from '../chat-context.ts';
 import { type Chat_MessageFragment, ChatRateDocument } from '../documents.ts';
@@ -61,11 +62,13 @@ export function ReasonDialog({
           onChange={({ target }) => setTags(target.checked ? [...tags, tag] : tags.filter((each) => each !== tag))}
         />
       ))}
-      <Field label={t('In your words')} hint={t('Editors of the agent and administrators read this.')}>
-        {(control) => (
-          <TextArea {...control} value={comment} maxLength={2000} onChange={(event) => setComment(event.target.value)} />
-        )}
-      </Field>
+      <TextAreaField
+        label={t('In your words')}
+        hint={t('Editors of the agent and administrators read this.')}
+        value={comment}
+        maxLength={2000}
+        onChange={setComment}
+      />
       <ErrorNote error={error} />
     </Dialog>
   );

@@ -7,7 +7,7 @@ import { addToDraft } from '../../../parts/drafts/change.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { Field, Select } from '../../../ui/form/field.tsx';
+import { SelectField } from '../../../ui/form/fields.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { type AddDataSourceInput, AddSourceDocument, type RefreshPeriod } from '../documents.ts';
 import { useWords } from '../words.ts';
@@ -104,16 +104,11 @@ export function PeriodField({
   const { t } = useText();
   const { periods } = useWords();
   return (
-    <Field label={t('Read again')}>
-      {(control) => (
-        <Select {...control} value={value} onChange={({ target }) => onChange(target.value as RefreshPeriod)}>
-          {(Object.keys(periods) as RefreshPeriod[]).map((period) => (
-            <option key={period} value={period}>
-              {periods[period]}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <SelectField
+      label={t('Read again')}
+      value={value}
+      onChange={(value) => onChange(value as RefreshPeriod)}
+      options={(Object.keys(periods) as RefreshPeriod[]).map((period) => ({ value: period, label: periods[period] }))}
+    />
   );
 }

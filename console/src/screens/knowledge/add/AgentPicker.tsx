@@ -4,7 +4,8 @@ import { usePage } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, SearchInput, Select, TextInput } from '../../../ui/form/field.tsx';
+import { Field, SearchInput, Select } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AgentChoiceDocument, MakeAgentForKnowledgeDocument } from '../documents.ts';
 
@@ -52,17 +53,13 @@ export function useAgentChoice(initialId: string | undefined, mayBeNone: boolean
         )}
       </Field>
       {current.kind === 'new' ? (
-        <Field label={t('Name of the new agent')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              required
-              maxLength={200}
-              value={current.name}
-              onChange={({ target }) => setChosen({ kind: 'new', name: target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t('Name of the new agent')}
+          required
+          maxLength={200}
+          value={current.name}
+          onChange={(value) => setChosen({ kind: 'new', name: value })}
+        />
       ) : null}
       <ErrorNote error={error} />
     </>

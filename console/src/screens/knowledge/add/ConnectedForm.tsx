@@ -4,7 +4,8 @@ import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { Checkbox, Field, Select } from '../../../ui/form/field.tsx';
+import { Checkbox } from '../../../ui/form/field.tsx';
+import { SelectField } from '../../../ui/form/fields.tsx';
 import { type AddDataSourceInput, ConnectionChoiceDocument, type RefreshPeriod, type SourceAccess } from '../documents.ts';
 import { accountForms, type ConnectableProvider, type Entry } from '../kinds.ts';
 import { useWords } from '../words.ts';
@@ -108,17 +109,12 @@ function AccountField({
 }) {
   const { t } = useText();
   return (
-    <Field label={t('Account')}>
-      {(control) => (
-        <Select {...control} value={value} onChange={({ target }) => onChange(target.value)}>
-          {accounts.map(({ id, accountName }) => (
-            <option key={id} value={id}>
-              {accountName}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <SelectField
+      label={t('Account')}
+      value={value ?? ''}
+      onChange={onChange}
+      options={accounts.map(({ id, accountName }) => ({ value: id, label: accountName }))}
+    />
   );
 }
 
@@ -132,20 +128,11 @@ function ServiceField({
   const { t } = useText();
   const { nameKind } = useWords();
   return (
-    <Field label={t('Service')}>
-      {(control) => (
-        <Select
-          {...control}
-          value={value}
-          onChange={({ target }) => onChange(providers.find((each) => each === target.value) ?? value)}
-        >
-          {providers.map((each) => (
-            <option key={each} value={each}>
-              {nameKind(each)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <SelectField
+      label={t('Service')}
+      value={value}
+      onChange={onChange}
+      options={providers.map((each) => ({ value: each, label: nameKind(each) }))}
+    />
   );
 }

@@ -6,7 +6,8 @@ import { addToDraft } from '../../../parts/drafts/change.ts';
 import { useText } from '../../../text/text.ts';
 import { Note } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
-import { Checkbox, Field, TextInput } from '../../../ui/form/field.tsx';
+import { Checkbox } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { formatBytes } from '../../../ui/small.tsx';
 import { AttachSourceDocument, MakeCollectionDocument, UploadLimitsDocument } from '../documents.ts';
 import type { AddFormProps } from './AddForm.tsx';
@@ -77,16 +78,12 @@ export function FilesForm({ files: droppedFiles, agentId, onClose }: AddFormProp
         />
       ) : null}
       {files.length > 1 && isTogether ? (
-        <Field label={t('Name')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              maxLength={200}
-              value={typedName ?? getName(files, t('{count} files', { count: files.length }))}
-              onChange={({ target }) => setTypedName(target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t('Name')}
+          maxLength={200}
+          value={typedName ?? getName(files, t('{count} files', { count: files.length }))}
+          onChange={setTypedName}
+        />
       ) : null}
       {picker}
     </AddForm>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useText } from '../../../text/text.ts';
 import { findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../ui/form/fields.tsx';
 import type { SourceAccess } from '../documents.ts';
 import { AccessChoice } from './AccessChoice.tsx';
 import type { AddFormProps } from './AddForm.tsx';
@@ -29,27 +29,19 @@ export function JsonForm({ agentId, onClose }: AddFormProps) {
       onSubmit={() => void addSource(agent, { api: { name: name.trim(), data, ...accessInput } })}
       onClose={onClose}
     >
-      <Field label={t('Name')} error={faults.name}>
-        {(control) => <TextInput {...control} maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />}
-      </Field>
+      <TextField label={t('Name')} error={faults.name} maxLength={200} value={name} onChange={setName} />
       <AccessChoice isPushed value={access} onChange={setAccess} />
       {isPushed ? null : (
-        <Field
+        <TextAreaField
           label={t('Content')}
           hint={t('A JSON object. Each value is found with its path.')}
           error={isWrong ? t('This is not a JSON object.') : faults.data}
-        >
-          {(control) => (
-            <TextArea
-              {...control}
-              rows={8}
-              spellCheck={false}
-              placeholder={'{ "opening hours": { "Monday": "9 to 17" } }'}
-              value={text}
-              onChange={({ target }) => setText(target.value)}
-            />
-          )}
-        </Field>
+          rows={8}
+          spellCheck={false}
+          placeholder={'{ "opening hours": { "Monday": "9 to 17" } }'}
+          value={text}
+          onChange={setText}
+        />
       )}
       {picker}
     </AddForm>

@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { useText } from '../../../text/text.ts';
 import { findFault } from '../../../ui/form/faults/find.ts';
-import { Checkbox, Field, type FieldError, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { Checkbox, type FieldError } from '../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../ui/form/fields.tsx';
 import type { RefreshPeriod, WebUrlFileType } from '../documents.ts';
 import type { AddFormProps } from './AddForm.tsx';
 import { AddForm, PeriodField, useAddSource } from './AddForm.tsx';
@@ -50,18 +51,16 @@ export function SiteForm({ agentId, onClose }: AddFormProps) {
       onSubmit={() => void send()}
       onClose={onClose}
     >
-      <Field label={t('Address')} hint={t('Reading begins there, and goes to the pages below it.')} error={faults[0]}>
-        {(control) => (
-          <TextInput
-            {...control}
-            type="url"
-            inputMode="url"
-            placeholder="https://example.com/docs/"
-            value={url}
-            onChange={({ target }) => setUrl(target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t('Address')}
+        hint={t('Reading begins there, and goes to the pages below it.')}
+        error={faults[0]}
+        type="url"
+        inputMode="url"
+        placeholder="https://example.com/docs/"
+        value={url}
+        onChange={setUrl}
+      />
       <div className={styles.pair}>
         <NumberField label={t('Page limit')} error={faults[1]} max={10_000} value={maxPages} onChange={setMaxPages} />
         <NumberField label={t('Time limit in minutes')} error={faults[2]} max={1_440} value={minutes} onChange={setMinutes} />
@@ -98,13 +97,7 @@ interface TextFieldProps {
 }
 
 function NumberField({ label, error, value, onChange, max }: TextFieldProps & { readonly max: number }) {
-  return (
-    <Field label={label} error={error}>
-      {(control) => (
-        <TextInput {...control} type="number" min={1} max={max} value={value} onChange={({ target }) => onChange(target.value)} />
-      )}
-    </Field>
-  );
+  return <TextField label={label} error={error} type="number" min={1} max={max} value={value} onChange={onChange} />;
 }
 
 /** Patterns of addresses, one a line. */
@@ -117,17 +110,7 @@ function GlobsField({
   onChange,
 }: TextFieldProps & { readonly hint?: string; readonly placeholder?: string }) {
   return (
-    <Field label={label} hint={hint} error={error}>
-      {(control) => (
-        <TextArea
-          {...control}
-          rows={2}
-          placeholder={placeholder}
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      )}
-    </Field>
+    <TextAreaField label={label} hint={hint} error={error} rows={2} placeholder={placeholder} value={value} onChange={onChange} />
   );
 }
 

@@ -4,7 +4,8 @@ import { usePage } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { Field, SearchInput, Select } from '../../../ui/form/field.tsx';
+import { SearchInput } from '../../../ui/form/field.tsx';
+import { SelectField } from '../../../ui/form/fields.tsx';
 import { Page } from '../../../ui/page.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AgentChoiceDocument } from '../documents.ts';
@@ -41,21 +42,12 @@ export function SearchScreen() {
       ) : null}
       {agent === undefined ? null : (
         <>
-          <Field label={t('Agent')}>
-            {(control) => (
-              <Select
-                {...control}
-                value={agent.id}
-                onChange={({ target }) => go(`/knowledge/search?agent=${target.value}`, { replace: true })}
-              >
-                {agents.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
+          <SelectField
+            label={t('Agent')}
+            value={agent.id}
+            onChange={(value) => go(`/knowledge/search?agent=${value}`, { replace: true })}
+            options={agents.map(({ id, name }) => ({ value: id, label: name }))}
+          />
           <TryQuestion key={agent.id} place={{ agentId: agent.id }} agents={[agent]} />
         </>
       )}

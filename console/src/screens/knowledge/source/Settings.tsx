@@ -4,7 +4,8 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { findFault } from '../../../ui/form/faults/find.ts';
-import { Field, Switch, TextInput } from '../../../ui/form/field.tsx';
+import { Switch } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Card, Section } from '../../../ui/page.tsx';
 import { PeriodField } from '../add/AddForm.tsx';
@@ -39,11 +40,7 @@ export function Settings({ source, onChanged }: { readonly source: Source; reado
             void send({ name: typedName.trim() });
           }}
         >
-          <Field label={t('Name')} error={nameFault}>
-            {(control) => (
-              <TextInput {...control} maxLength={200} value={typedName} onChange={({ target }) => setTypedName(target.value)} />
-            )}
-          </Field>
+          <TextField label={t('Name')} error={nameFault} maxLength={200} value={typedName} onChange={setTypedName} />
           <Button type="submit" isBusy={change.isBusy} disabled={typedName.trim() === '' || typedName.trim() === name}>
             {t('Rename')}
           </Button>

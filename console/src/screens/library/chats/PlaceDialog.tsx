@@ -3,9 +3,8 @@ import { useState } from 'react';
 import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
-import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { SelectField, TextField } from '../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { type ChangeChatsInput, LibraryChoicesDocument } from './documents.ts';
 
 const kept = 'kept';
@@ -36,63 +35,41 @@ export function PlaceDialog({
     ...(project === kept ? {} : { projectId: project === none ? null : project }),
   };
   return (
-    <Dialog
+    <FormDialog
       title={t('Tags and project of {count, plural, one {# chat} other {# chats}}', { count })}
       size="small"
-      isOpen
       onClose={onClose}
       onSubmit={() => void onApply(input)}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button variant="primary" type="submit" isBusy={isBusy} disabled={Object.keys(input).length === 0}>
-            {t('Apply')}
-          </Button>
-        </>
-      }
+      action={t('Apply')}
+      isBusy={isBusy}
+      isBlocked={Object.keys(input).length === 0}
     >
-      <Field label={t('Add tags')} hint={t('Separated by commas, such as: travel, rome')}>
-        {(control) => (
-          <TextInput
-            {...control}
-            value={added}
-            maxLength={500}
-            list="library-tags"
-            onChange={(event) => setAdded(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label={t('Remove tags')}>
-        {(control) => (
-          <TextInput
-            {...control}
-            value={removed}
-            maxLength={500}
-            list="library-tags"
-            onChange={(event) => setRemoved(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t('Add tags')}
+        hint={t('Separated by commas, such as: travel, rome')}
+        value={added}
+        maxLength={500}
+        list="library-tags"
+        onChange={setAdded}
+      />
+      <TextField label={t('Remove tags')} value={removed} maxLength={500} list="library-tags" onChange={setRemoved} />
       <datalist id="library-tags">
         {(data?.chatTags ?? []).map(({ name }) => (
           <option key={name} value={name} />
         ))}
       </datalist>
-      <Field label={t('Project')}>
-        {(control) => (
-          <Select {...control} value={project} onChange={(event) => setProject(event.target.value)}>
-            <option value={kept}>{t('As it is')}</option>
-            <option value={none}>{t('In no project')}</option>
-            {(data?.projects.nodes ?? []).map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label={t('Project')}
+        value={project}
+        onChange={setProject}
+        options={[
+          { value: kept, label: t('As it is') },
+          { value: none, label: t('In no project') },
+          ...(data?.projects.nodes ?? []).map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+      />
       <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -3,11 +3,10 @@ import { useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../ui/form/fields.tsx';
 import { type Named, NamedChoice } from '../../../ui/form/named-choice.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
 import styles from '../library.module.css';
 import { ProjectChoicesDocument, type ProjectPartsFragment, UpdateProjectDocument } from './documents.ts';
@@ -46,39 +45,25 @@ export function ProjectForm({
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title={t('Edit the project')}
       size="wide"
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button variant="primary" type="submit" isBusy={isBusy} disabled={name.trim() === ''}>
-            {t('Save')}
-          </Button>
-        </>
-      }
+      action={t('Save')}
+      isBusy={isBusy}
+      isBlocked={name.trim() === ''}
     >
-      <Field label={t('Name')} error={findFault(error, 'name')}>
-        {(control) => <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />}
-      </Field>
-      <Field
+      <TextField label={t('Name')} error={findFault(error, 'name')} value={name} maxLength={200} onChange={setName} />
+      <TextAreaField
         label={t('Instructions')}
         hint={t('What agents are told in each chat of it, behind their own instructions.')}
         error={findFault(error, 'instructions')}
-      >
-        {(control) => (
-          <TextArea
-            {...control}
-            rows={6}
-            value={instructions}
-            maxLength={20_000}
-            onChange={(event) => setInstructions(event.target.value)}
-          />
-        )}
-      </Field>
+        rows={6}
+        value={instructions}
+        maxLength={20_000}
+        onChange={setInstructions}
+      />
       <div className={styles.parts}>
         {may('GROUPS_READ') ? <Choice kind="groups" title={t('Shared with')} chosen={groups} onChange={setGroups} /> : null}
         {may('DATA_SOURCES_READ') ? (
@@ -89,7 +74,7 @@ export function ProjectForm({
         ) : null}
       </div>
       <ErrorNote error={errorBeside(error, ['name', 'instructions'])} />
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -8,9 +8,9 @@ import { useText } from '../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../ui/form/fields.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { Time } from '../../../ui/small.tsx';
 import { LibraryPage } from '../LibraryPage.tsx';
 import styles from '../library.module.css';
@@ -83,38 +83,24 @@ function NewProject({ onClose }: { readonly onClose: () => void }) {
     if (result !== undefined) go(`/projects/${result.createProject.id}`);
   };
   return (
-    <Dialog
+    <FormDialog
       title={t('New project')}
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button variant="primary" type="submit" isBusy={isBusy} disabled={name.trim() === ''}>
-            {t('Make the project')}
-          </Button>
-        </>
-      }
+      action={t('Make the project')}
+      isBusy={isBusy}
+      isBlocked={name.trim() === ''}
     >
-      <Field label={t('Name')} error={findFault(error, 'name')}>
-        {(control) => <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />}
-      </Field>
-      <Field
+      <TextField label={t('Name')} error={findFault(error, 'name')} value={name} maxLength={200} onChange={setName} />
+      <TextAreaField
         label={t('Instructions')}
         hint={t('What agents are told in each chat of it, behind their own instructions.')}
         error={findFault(error, 'instructions')}
-      >
-        {(control) => (
-          <TextArea
-            {...control}
-            value={instructions}
-            maxLength={20_000}
-            onChange={(event) => setInstructions(event.target.value)}
-          />
-        )}
-      </Field>
+        value={instructions}
+        maxLength={20_000}
+        onChange={setInstructions}
+      />
       <ErrorNote error={errorBeside(error, ['name', 'instructions'])} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -6,7 +6,7 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextInput } from '../../../ui/form/field.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { DeleteRunFilterDocument, SavedRunFiltersDocument, SaveRunFilterDocument } from '../documents.ts';
 import styles from './saved.module.css';
@@ -79,13 +79,14 @@ function SaveForm({ search, onSaved }: { readonly search: string; readonly onSav
         void save();
       }}
     >
-      <Field
+      <TextField
         label={t('Save what the list shows now')}
         hint={t('A filter with the same name is replaced.')}
         error={findFault(error, 'name')}
-      >
-        {(control) => <TextInput {...control} value={name} maxLength={100} onChange={({ target }) => setName(target.value)} />}
-      </Field>
+        value={name}
+        maxLength={100}
+        onChange={setName}
+      />
       <ErrorNote error={errorBeside(error, ['name'])} />
       <Button variant="primary" type="submit" isBusy={isBusy} disabled={name.trim() === ''}>
         {t('Save')}

@@ -5,7 +5,7 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, ButtonLink } from '../../../ui/form/button.tsx';
-import { Field, Select } from '../../../ui/form/field.tsx';
+import { SelectField } from '../../../ui/form/fields.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { AddRunToDatasetDocument, RunDatasetsDocument } from '../documents.ts';
@@ -77,22 +77,15 @@ function DatasetChoice({
       {isLoading ? <Skeleton /> : null}
       {data !== undefined && datasets.length === 0 ? <p>{t('The agent has no dataset yet.')}</p> : null}
       {datasets.length === 0 ? null : (
-        <Field
+        <SelectField
           label={t('Dataset')}
           hint={t(
             'The question with what was said before. A good rating makes its answer the expected one; else it waits for somebody to look at it.',
           )}
-        >
-          {(control) => (
-            <Select {...control} value={datasetId} onChange={(event) => setChoice(event.target.value)}>
-              {datasets.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+          value={datasetId ?? ''}
+          onChange={setChoice}
+          options={datasets.map(({ id, name }) => ({ value: id, label: name }))}
+        />
       )}
       <ErrorNote error={add.error} />
     </Dialog>

@@ -1,6 +1,7 @@
 import { useText } from '../../../../text/text.ts';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Checkbox, Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { Checkbox } from '../../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../../ui/form/fields.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Avatar } from '../../../../ui/small.tsx';
 import styles from '../editor.module.css';
@@ -25,40 +26,35 @@ export function Basics({ form }: SectionProps) {
             />
           )}
         </div>
-        <Field label={t('Name')} error={findFault(error, 'input.name')}>
-          {(control) => <TextInput {...control} value={fields.name} onChange={(event) => set('name', event.target.value)} />}
-        </Field>
-        <Field
+        <TextField
+          label={t('Name')}
+          error={findFault(error, 'input.name')}
+          value={fields.name}
+          onChange={(value) => set('name', value)}
+        />
+        <TextAreaField
           label={t('What it is for')}
           error={findFault(error, 'input.description')}
           hint={t('One sentence that colleagues read in the list.')}
-        >
-          {(control) => (
-            <TextArea
-              {...control}
-              rows={2}
-              value={fields.description}
-              onChange={(event) => set('description', event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label={t('Greeting')} error={findFault(error, 'input.introduction')} hint={t('Shown at the start of each chat.')}>
-          {(control) => (
-            <TextArea
-              {...control}
-              rows={2}
-              value={fields.introduction}
-              onChange={(event) => set('introduction', event.target.value)}
-            />
-          )}
-        </Field>
-        <Field
+          rows={2}
+          value={fields.description}
+          onChange={(value) => set('description', value)}
+        />
+        <TextAreaField
+          label={t('Greeting')}
+          error={findFault(error, 'input.introduction')}
+          hint={t('Shown at the start of each chat.')}
+          rows={2}
+          value={fields.introduction}
+          onChange={(value) => set('introduction', value)}
+        />
+        <TextField
           label={t('First words')}
           error={findFault(error, 'input.seed')}
           hint={t('Stands in the box of a new chat, for people to go on from.')}
-        >
-          {(control) => <TextInput {...control} value={fields.seed} onChange={(event) => set('seed', event.target.value)} />}
-        </Field>
+          value={fields.seed}
+          onChange={(value) => set('seed', value)}
+        />
       </Section>
       <Section title={t('Answers and chats')}>
         <Checkbox

@@ -1,6 +1,6 @@
 import { useText } from '../../../../text/text.ts';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, Select, TextArea } from '../../../../ui/form/field.tsx';
+import { SelectField, TextAreaField } from '../../../../ui/form/fields.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import styles from '../editor.module.css';
 import type { SectionProps } from '../section.ts';
@@ -18,7 +18,7 @@ export function Instructions({ form, models }: SectionProps) {
         title={t('Instructions')}
         lead={t('The model reads this before each answer. Say who it is, whom it helps, how it answers and what it must not do.')}
       >
-        <Field
+        <TextAreaField
           label={t('Instructions')}
           error={findFault(error, 'input.instructions')}
           hint={
@@ -27,19 +27,13 @@ export function Instructions({ form, models }: SectionProps) {
               <span>{t('{count} characters', { count: number(fields.instructions.length) })}</span>
             </span>
           }
-        >
-          {(control) => (
-            <TextArea
-              {...control}
-              rows={14}
-              value={fields.instructions}
-              onChange={(event) => set('instructions', event.target.value)}
-            />
-          )}
-        </Field>
+          rows={14}
+          value={fields.instructions}
+          onChange={(value) => set('instructions', value)}
+        />
       </Section>
       <Section title={t('Model')}>
-        <Field
+        <SelectField
           label={t('Model')}
           error={findFault(error, 'input.modelId')}
           hint={
@@ -47,18 +41,16 @@ export function Instructions({ form, models }: SectionProps) {
               ? t('This installation does not have this model any more: choose another one.')
               : t('Takes {count} tokens of a conversation.', { count: number(model.contextTokensMax) })
           }
-        >
-          {(control) => (
-            <Select {...control} value={fields.modelId} onChange={(event) => set('modelId', event.target.value)}>
-              {model === undefined ? <option value={fields.modelId}>{fields.modelId}</option> : null}
-              {models.map(({ id, isPremium }) => (
-                <option key={id} value={id}>
-                  {isPremium ? t('{model} (premium)', { model: id }) : id}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+          value={fields.modelId}
+          onChange={(modelId) => set('modelId', modelId)}
+          options={[
+            ...(model === undefined ? [{ value: fields.modelId, label: fields.modelId }] : []),
+            ...models.map(({ id, isPremium }) => ({
+              value: id,
+              label: isPremium ? t('{model} (premium)', { model: id }) : id,
+            })),
+          ]}
+        />
         <ModelOptions options={fields.options} onChange={(options) => set('options', options)} error={error} />
       </Section>
     </fieldset>

@@ -1,7 +1,7 @@
 import type { ParleyError } from '@parley/client';
 import { useText } from '../../../../text/text.ts';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, TextInput } from '../../../../ui/form/field.tsx';
+import { TextField } from '../../../../ui/form/fields.tsx';
 import type { AgentFields } from '../draft/draft.ts';
 import styles from '../editor.module.css';
 
@@ -34,19 +34,16 @@ export function ModelOptions({
       <summary>{count === 0 ? t('Options: all left to the model') : t('Options: {count} set', { count })}</summary>
       <div className={styles.grid}>
         {rows.map(({ name, label, hint }) => (
-          <Field key={name} label={label} hint={hint} error={findFault(error, `input.options.${name}`)}>
-            {(control) => (
-              <TextInput
-                {...control}
-                type="number"
-                step="any"
-                value={options[name] ?? ''}
-                onChange={(event) =>
-                  onChange({ ...options, [name]: event.target.value === '' ? null : Number(event.target.value) })
-                }
-              />
-            )}
-          </Field>
+          <TextField
+            key={name}
+            label={label}
+            hint={hint}
+            error={findFault(error, `input.options.${name}`)}
+            type="number"
+            step="any"
+            value={options[name] ?? ''}
+            onChange={(value) => onChange({ ...options, [name]: value === '' ? null : Number(value) })}
+          />
         ))}
       </div>
     </details>

@@ -1,7 +1,8 @@
 import { Plus, X } from 'lucide-react';
 import { useText } from '../../../../text/text.ts';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
-import { Field, type FieldError, Select } from '../../../../ui/form/field.tsx';
+import type { FieldError } from '../../../../ui/form/field.tsx';
+import { SelectField } from '../../../../ui/form/fields.tsx';
 import styles from './scorers/scorers.module.css';
 
 interface Props {
@@ -29,23 +30,15 @@ export function ChoiceRows({ legend, note, values, options, least, most, add, la
       {note === undefined ? null : <p className={styles.quiet}>{note}</p>}
       {values.map((value, index) => (
         <div key={value} className={styles.choice}>
-          <Field label={label(index)} error={fault(index)}>
-            {(control) => (
-              <Select
-                {...control}
-                value={value}
-                onChange={(event) => onChange(values.map((other, place) => (place === index ? event.target.value : other)))}
-              >
-                {options
-                  .filter((option) => option.value === value || rest.includes(option))
-                  .map((option) => (
-                    <option key={option.value} value={option.value}>
-                      {option.label}
-                    </option>
-                  ))}
-              </Select>
-            )}
-          </Field>
+          <SelectField
+            label={label(index)}
+            error={fault(index)}
+            value={value}
+            onChange={(value) => onChange(values.map((other, place) => (place === index ? value : other)))}
+            options={options
+              .filter((option) => option.value === value || rest.includes(option))
+              .map((option) => ({ value: option.value, label: option.label }))}
+          />
           {values.length <= least ? null : (
             <IconButton
               label={t('Remove {name}', { name: label(index) })}

@@ -2,7 +2,8 @@ import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
-import { Checkbox, Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { Checkbox } from '../../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../../ui/form/fields.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { CreateDatasetDocument } from './documents.ts';
 
@@ -33,14 +34,20 @@ export function DatasetDialog({ agentId, onClose, onMade }: Props) {
       onSubmit={() => void submit()}
       action={t('Create')}
     >
-      <Field label={t('Name')} error={findFault(create.error, 'input.name')}>
-        {(control) => <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />}
-      </Field>
-      <Field label={t('What it is for')} error={findFault(create.error, 'input.description')}>
-        {(control) => (
-          <TextArea {...control} rows={2} value={description} onChange={(event) => setDescription(event.target.value)} />
-        )}
-      </Field>
+      <TextField
+        label={t('Name')}
+        error={findFault(create.error, 'input.name')}
+        value={name}
+        maxLength={200}
+        onChange={setName}
+      />
+      <TextAreaField
+        label={t('What it is for')}
+        error={findFault(create.error, 'input.description')}
+        rows={2}
+        value={description}
+        onChange={setDescription}
+      />
       <Checkbox
         label={t('Call tools that change something')}
         hint={t('Else an experiment replays what they gave in the run of the case. Tools that only read are called.')}

@@ -3,7 +3,8 @@ import { useMutate, usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
 import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
-import { Checkbox, Field, SearchInput, Select, TextInput } from '../../../../ui/form/field.tsx';
+import { Checkbox, SearchInput } from '../../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../../ui/form/fields.tsx';
 import { useToast } from '../../../../ui/overlay/toasts.tsx';
 import { useDelayed } from '../../../../ui/use-delayed.ts';
 import { Fault } from '../parts/Fault.tsx';
@@ -68,46 +69,37 @@ export function DraftCasesDialog({ agentId, datasetId, draftCount, onClose, onDo
       {isLoading ? <Skeleton /> : null}
       {data !== undefined && sources.length === 0 ? <Note>{t('The agent has no knowledge to write cases from.')}</Note> : null}
       {sources.length === 0 ? null : (
-        <Field label={t('Knowledge')}>
-          {(control) => (
-            <Select {...control} value={sourceId ?? ''} onChange={(event) => setSource(event.target.value)}>
-              {sources.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <SelectField
+          label={t('Knowledge')}
+          value={sourceId ?? ''}
+          onChange={setSource}
+          options={sources.map(({ id, name }) => ({ value: id, label: name }))}
+        />
       )}
       {sourceId === undefined ? null : (
         <Documents key={sourceId} sourceId={sourceId} chosen={documents} onChange={setDocuments} />
       )}
       <Fault error={findFault(error, 'itemIds')} />
-      <Field label={t('How many questions')} error={findFault(error, 'count')} hint={t('From 1 to 50.')}>
-        {(control) => (
-          <TextInput
-            {...control}
-            type="number"
-            min={1}
-            max={50}
-            value={count}
-            onChange={(event) => setCount(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label={t('The model that writes')} error={findFault(error, 'modelId')}>
-        {(control) => (
-          <Select {...control} value={modelId} onChange={(event) => setModel(event.target.value)}>
-            <option value="">{t('The model of the agent')}</option>
-            {(data?.models ?? []).map(({ id }) => (
-              <option key={id} value={id}>
-                {id}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <TextField
+        label={t('How many questions')}
+        error={findFault(error, 'count')}
+        hint={t('From 1 to 50.')}
+        type="number"
+        min={1}
+        max={50}
+        value={count}
+        onChange={setCount}
+      />
+      <SelectField
+        label={t('The model that writes')}
+        error={findFault(error, 'modelId')}
+        value={modelId}
+        onChange={setModel}
+        options={[
+          { value: '', label: t('The model of the agent') },
+          ...(data?.models ?? []).map(({ id }) => ({ value: id, label: id })),
+        ]}
+      />
     </PartDialog>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, Select, TextInput } from '../../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../../ui/form/fields.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import type { EditorAgent } from '../section.ts';
 import { draftName, versionTitle } from '../versions/words.ts';
@@ -86,17 +86,13 @@ export function ExperimentDialog({ agent, page, onClose, onBegun }: Props) {
       onSubmit={() => void submit()}
       action={t('Start')}
     >
-      <Field label={t('Dataset')} error={findFault(error, 'input.datasetId')}>
-        {(control) => (
-          <Select {...control} value={values.datasetId} onChange={(event) => change({ datasetId: event.target.value })}>
-            {page.datasets.nodes.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label={t('Dataset')}
+        error={findFault(error, 'input.datasetId')}
+        value={values.datasetId}
+        onChange={(datasetId) => change({ datasetId })}
+        options={page.datasets.nodes.map(({ id, name }) => ({ value: id, label: name }))}
+      />
       <ChoiceRows
         legend={t('Versions')}
         values={values.versions}
@@ -155,18 +151,16 @@ function BudgetFields({
 }) {
   const { t } = useText();
   const count = (name: 'repeats' | 'tokensMax' | 'costMax' | 'seed' | 'revision', label: string, hint: string) => (
-    <Field label={label} error={findFault(error, `input.${name}`)} hint={hint}>
-      {(control) => (
-        <TextInput
-          {...control}
-          type="number"
-          min={0}
-          step="any"
-          value={values[name]}
-          onChange={(event) => change({ [name]: event.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      error={findFault(error, `input.${name}`)}
+      hint={hint}
+      type="number"
+      min={0}
+      step="any"
+      value={values[name]}
+      onChange={(value) => change({ [name]: value })}
+    />
   );
   const dataset = page.datasets.nodes.find(({ id }) => id === values.datasetId);
   const caseCount = dataset === undefined || values.revision.trim() !== '' ? undefined : dataset.caseCount - dataset.draftCount;

@@ -6,7 +6,7 @@ import { useText } from '../../../../text/text.ts';
 import { formatCost } from '../../../../ui/cost.ts';
 import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, ButtonLink } from '../../../../ui/form/button.tsx';
-import { Field, Select } from '../../../../ui/form/field.tsx';
+import { SelectField } from '../../../../ui/form/fields.tsx';
 import { ShowMore } from '../../../../ui/more.tsx';
 import { useErrorToast } from '../../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../../ui/page.tsx';
@@ -42,9 +42,9 @@ const verdicts: readonly ExperimentPairVerdict[] = ['WORSE', 'BETTER', 'SAME'];
 export function ExperimentScreen({ agent, id, isReadOnly }: Props) {
   const { t, number } = useText();
   const sayError = useErrorToast();
-  const [verdict, setVerdict] = useState<ExperimentPairVerdict | null>(null);
+  const [verdict, setVerdict] = useState<ExperimentPairVerdict | ''>('');
   const [variant, setVariant] = useState(1);
-  const variables = { id, variant, verdict };
+  const variables = { id, variant, verdict: verdict === '' ? null : verdict };
   const { data, error, isLoading, reload } = usePage(ExperimentPageDocument, variables);
   const [latest, setLatest] = useState<ExperimentRowFragment>();
   useLive(ExperimentProgressDocument, { id }, ({ experimentUpdated }) => setLatest(experimentUpdated), {
@@ -120,35 +120,20 @@ export function ExperimentScreen({ agent, id, isReadOnly }: Props) {
       </Section>
       <Section title={t('Case by case')}>
         {experiment.variants.length < 3 ? null : (
-          <Field label={t('Compared with {version}', { version: titles[0] ?? '' })}>
-            {(control) => (
-              <Select {...control} value={variant} onChange={(event) => setVariant(Number(event.target.value))}>
-                {titles.slice(1).map((title, index) => (
-                  <option key={title} value={index + 1}>
-                    {title}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
+          <SelectField
+            label={t('Compared with {version}', { version: titles[0] ?? '' })}
+            value={variant}
+            onChange={setVariant}
+            options={titles.slice(1).map((title, index) => ({ value: index + 1, label: title }))}
+          />
         )}
         {experiment.variants.length < 2 ? null : (
-          <Field label={t('Which cases')}>
-            {(control) => (
-              <Select
-                {...control}
-                value={verdict ?? ''}
-                onChange={(event) => setVerdict(verdicts.find((one) => one === event.target.value) ?? null)}
-              >
-                <option value="">{t('All')}</option>
-                {verdicts.map((one) => (
-                  <option key={one} value={one}>
-                    {verdictWords[one]}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
+          <SelectField
+            label={t('Which cases')}
+            value={verdict}
+            onChange={setVerdict}
+            options={[{ value: '', label: t('All') }, ...verdicts.map((one) => ({ value: one, label: verdictWords[one] }))]}
+          />
         )}
         <Pairs variants={experiment.variants} compared={variant} pairs={pages.nodes} />
         <ShowMore pages={pages} />

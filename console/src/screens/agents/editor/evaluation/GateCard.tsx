@@ -5,7 +5,7 @@ import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
 import { Button } from '../../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, Select, TextInput } from '../../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../../ui/form/fields.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import type { EditorAgent } from '../section.ts';
@@ -145,11 +145,15 @@ function GateDialog({
     if (reply !== undefined) onDone();
   };
   const field = (label: string, place: string, value: string, onChange: (value: string) => void, type: 'text' | 'number') => (
-    <Field label={label} error={findFault(set.error, place)}>
-      {(control) => (
-        <TextInput {...control} type={type} step="any" min={0} value={value} onChange={(event) => onChange(event.target.value)} />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      error={findFault(set.error, place)}
+      type={type}
+      step="any"
+      min={0}
+      value={value}
+      onChange={onChange}
+    />
   );
   return (
     <PartDialog
@@ -163,17 +167,13 @@ function GateDialog({
       action={t('Save')}
     >
       <p>{t('An empty rule does not count. At least one is needed.')}</p>
-      <Field label={t('Dataset')} error={findFault(set.error, 'input.datasetId')}>
-        {(control) => (
-          <Select {...control} value={datasetId} onChange={(event) => setDataset(event.target.value)}>
-            {datasets.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label={t('Dataset')}
+        error={findFault(set.error, 'input.datasetId')}
+        value={datasetId}
+        onChange={setDataset}
+        options={datasets.map(({ id, name }) => ({ value: id, label: name }))}
+      />
       {field(t('No case with this label fails'), 'input.mustTag', mustTag, setMustTag, 'text')}
       {field(t('Points that the rate may fall'), 'input.rateDropMax', rateDropMax, setRateDrop, 'number')}
       {field(t('How many times as much it may cost'), 'input.costRatioMax', costRatioMax, setCostRatio, 'number')}

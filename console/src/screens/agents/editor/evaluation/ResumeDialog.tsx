@@ -3,7 +3,7 @@ import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { formatCost } from '../../../../ui/cost.ts';
 import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, TextInput } from '../../../../ui/form/field.tsx';
+import { TextField } from '../../../../ui/form/fields.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { type ExperimentRowFragment, ResumeExperimentDocument } from './documents.ts';
 
@@ -38,37 +38,25 @@ export function ResumeDialog({ experiment, currency, onClose, onResumed }: Props
       action={t('Go on')}
     >
       <p>{t('What was not asked is asked now. Answers that are there stay: no question is asked twice.')}</p>
-      <Field
+      <TextField
         label={t('Tokens that it may use')}
         error={findFault(error, 'tokensMax')}
         hint={t('In all. It has used {tokens}.', { tokens: number(tokens) })}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            type="number"
-            min={0}
-            value={tokensMax}
-            onChange={(event) => setTokensMax(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field
+        type="number"
+        min={0}
+        value={tokensMax}
+        onChange={setTokensMax}
+      />
+      <TextField
         label={t('What it may cost, in {currency}', { currency })}
         error={findFault(error, 'costMax')}
         hint={t('In all. It has cost {cost}. Empty: as before.', { cost: formatCost(cost, currency, number) })}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            type="number"
-            min={0}
-            step="any"
-            value={costMax}
-            onChange={(event) => setCostMax(event.target.value)}
-          />
-        )}
-      </Field>
+        type="number"
+        min={0}
+        step="any"
+        value={costMax}
+        onChange={setCostMax}
+      />
     </PartDialog>
   );
 }

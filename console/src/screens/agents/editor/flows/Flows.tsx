@@ -5,7 +5,8 @@ import { useText } from '../../../../text/text.ts';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, Switch, TextInput } from '../../../../ui/form/field.tsx';
+import { Switch } from '../../../../ui/form/field.tsx';
+import { TextField } from '../../../../ui/form/fields.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { DraftDialog } from '../parts/DraftDialog.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
@@ -162,13 +163,13 @@ function NewFlow({
       onSubmit={() => void save()}
       action={t('Create')}
     >
-      <Field
+      <TextField
         label={t('Name')}
         error={findFault(error, 'input.name')}
         hint={t('It begins with two steps, a search and an answer, and is switched off until you turn it on.')}
-      >
-        {(control) => <TextInput {...control} value={values.name} onChange={(event) => change({ name: event.target.value })} />}
-      </Field>
+        value={values.name}
+        onChange={(name) => change({ name })}
+      />
     </DraftDialog>
   );
 }

@@ -2,7 +2,8 @@ import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { IconButton } from '../../../../ui/form/button.tsx';
-import { Field, type FieldError, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import type { FieldError } from '../../../../ui/form/field.tsx';
+import { SelectField, TextAreaField, TextField } from '../../../../ui/form/fields.tsx';
 import { Fault } from '../parts/Fault.tsx';
 import { parseJson } from '../parts/words.ts';
 import type { FlowStepInput } from './documents.ts';
@@ -34,9 +35,7 @@ export function StepForm({ number, step, steps, names, fault, onChange, onMove, 
     <fieldset className={styles.step}>
       <legend>{t('{number}. {kind}', { number, kind: kindName(t, kind) })}</legend>
       <div className={styles.stepHead}>
-        <Field label={t('Id of step {number}', { number })}>
-          {(control) => <TextInput {...control} value={stepId} onChange={(event) => setId(event.target.value)} />}
-        </Field>
+        <TextField label={t('Id of step {number}', { number })} value={stepId} onChange={setId} />
         <IconButton label={t('Move step {number} up', { number })} disabled={number === 1} onClick={() => onMove(-1)}>
           <ArrowUp size={16} aria-hidden />
         </IconButton>
@@ -77,20 +76,14 @@ function StepFields({
           value={retrieve.query ?? ''}
           onChange={(query) => onChange({ retrieve: { ...retrieve, query: query === '' ? null : query } })}
         />
-        <Field label={t('Passages at most')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              type="number"
-              min={1}
-              max={50}
-              value={retrieve.limit ?? ''}
-              onChange={(event) =>
-                onChange({ retrieve: { ...retrieve, limit: event.target.value === '' ? null : Number(event.target.value) } })
-              }
-            />
-          )}
-        </Field>
+        <TextField
+          label={t('Passages at most')}
+          type="number"
+          min={1}
+          max={50}
+          value={retrieve.limit ?? ''}
+          onChange={(value) => onChange({ retrieve: { ...retrieve, limit: value === '' ? null : Number(value) } })}
+        />
       </>
     );
   }
@@ -104,24 +97,12 @@ function StepFields({
           value={model.prompt ?? ''}
           onChange={(prompt) => onChange({ model: { ...model, prompt: prompt === '' ? null : prompt } })}
         />
-        <Field label={t('Model')}>
-          {(control) => (
-            <Select
-              {...control}
-              value={model.modelId ?? ''}
-              onChange={(event) =>
-                onChange({ model: { ...model, modelId: event.target.value === '' ? null : event.target.value } })
-              }
-            >
-              <option value="">{t('That of the agent')}</option>
-              {names.models.map((id) => (
-                <option key={id} value={id}>
-                  {id}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <SelectField
+          label={t('Model')}
+          value={model.modelId ?? ''}
+          onChange={(value) => onChange({ model: { ...model, modelId: value === '' ? null : value } })}
+          options={[{ value: '', label: t('That of the agent') }, ...names.models.map((id) => ({ value: id, label: id }))]}
+        />
       </>
     );
   }
@@ -139,21 +120,12 @@ function BranchFields({ branch, onChange }: { readonly branch: Branch; readonly 
   return (
     <div className={styles.stepGrid}>
       <Line label={t('If')} value={condition.left} onChange={(left) => put({ left })} />
-      <Field label={t('Comparison')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={condition.operator}
-            onChange={(event) => put({ operator: operators.find((name) => name === event.target.value) ?? 'CONTAINS' })}
-          >
-            {operators.map((name) => (
-              <option key={name} value={name}>
-                {operatorName(t, name)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label={t('Comparison')}
+        value={condition.operator}
+        onChange={(operator) => put({ operator })}
+        options={operators.map((name) => ({ value: name, label: operatorName(t, name) }))}
+      />
       {isAlone ? null : <Line label={t('With')} value={condition.right ?? ''} onChange={(right) => put({ right })} />}
       <Line label={t('Then go to step')} value={branch.onTrue} onChange={(onTrue) => onChange({ ...branch, onTrue })} />
       <Line
@@ -181,29 +153,24 @@ function ToolFields({
   const value = parseJson(text);
   return (
     <>
-      <Field
+      <TextField
         label={t('Tool')}
         hint={names.tools.length === 0 ? undefined : t('For example {names}', { names: names.tools.join(', ') })}
-      >
-        {(control) => (
-          <TextInput {...control} value={tool.tool} onChange={(event) => onChange({ ...tool, tool: event.target.value })} />
-        )}
-      </Field>
-      <Field label={t('Arguments as JSON')} error={value === undefined ? t('This is no JSON.') : undefined}>
-        {(control) => (
-          <TextArea
-            {...control}
-            rows={3}
-            spellCheck={false}
-            value={text}
-            onChange={(event) => {
-              setText(event.target.value);
-              const value = parseJson(event.target.value);
-              if (value !== undefined) onChange({ ...tool, arguments: value });
-            }}
-          />
-        )}
-      </Field>
+        value={tool.tool}
+        onChange={(typed) => onChange({ ...tool, tool: typed })}
+      />
+      <TextAreaField
+        label={t('Arguments as JSON')}
+        error={value === undefined ? t('This is no JSON.') : undefined}
+        rows={3}
+        spellCheck={false}
+        value={text}
+        onChange={(typed) => {
+          setText(typed);
+          const value = parseJson(typed);
+          if (value !== undefined) onChange({ ...tool, arguments: value });
+        }}
+      />
     </>
   );
 }
@@ -216,17 +183,9 @@ interface TextProps {
 }
 
 function Words({ label, hint, value, onChange }: TextProps) {
-  return (
-    <Field label={label} hint={hint}>
-      {(control) => <TextArea {...control} rows={2} value={value} onChange={(event) => onChange(event.target.value)} />}
-    </Field>
-  );
+  return <TextAreaField label={label} hint={hint} rows={2} value={value} onChange={onChange} />;
 }
 
 function Line({ label, value, onChange }: TextProps) {
-  return (
-    <Field label={label}>
-      {(control) => <TextInput {...control} value={value} onChange={(event) => onChange(event.target.value)} />}
-    </Field>
-  );
+  return <TextField label={label} value={value} onChange={onChange} />;
 }

@@ -4,7 +4,8 @@ import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { Button } from '../../../../ui/form/button.tsx';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, type FieldError, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import type { FieldError } from '../../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../../ui/form/fields.tsx';
 import { DraftDialog } from '../parts/DraftDialog.tsx';
 import { usePartForm } from '../parts/use-part-form.ts';
 import type { Parts } from '../parts/use-parts.ts';
@@ -67,11 +68,12 @@ export function VersionDialog({ agentId, parts, flow, version, isNew, names, onC
       onClose={onClose}
       onSubmit={() => void save()}
     >
-      <Field label={t('What changed')} error={findFault(error, `${place}.description`)}>
-        {(control) => (
-          <TextInput {...control} value={description} onChange={(event) => change({ description: event.target.value })} />
-        )}
-      </Field>
+      <TextField
+        label={t('What changed')}
+        error={findFault(error, `${place}.description`)}
+        value={description}
+        onChange={(description) => change({ description })}
+      />
       <div className={styles.acts}>
         <p className={styles.quiet}>
           {t('A step is named by its id: {reference} is what it came to.', { reference: '{{steps.find.output}}' })}
@@ -94,11 +96,7 @@ export function VersionDialog({ agentId, parts, flow, version, isNew, names, onC
           onChange={setSteps}
         />
       ) : (
-        <Field label={t('Steps as JSON')} error={fault}>
-          {(control) => (
-            <TextArea {...control} rows={18} spellCheck={false} value={json} onChange={(event) => setJson(event.target.value)} />
-          )}
-        </Field>
+        <TextAreaField label={t('Steps as JSON')} error={fault} rows={18} spellCheck={false} value={json} onChange={setJson} />
       )}
     </DraftDialog>
   );

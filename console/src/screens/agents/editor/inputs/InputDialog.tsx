@@ -1,7 +1,8 @@
 import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { Checkbox } from '../../../../ui/form/field.tsx';
+import { SelectField, TextAreaField, TextField } from '../../../../ui/form/fields.tsx';
 import { DraftDialog } from '../parts/DraftDialog.tsx';
 import { KindField } from '../parts/KindField.tsx';
 import { usePartForm } from '../parts/use-part-form.ts';
@@ -69,24 +70,22 @@ export function InputDialog({ agentId, parts, input, orderIndex, onClose, onSave
       onClose={onClose}
       onSubmit={() => void save()}
     >
-      <Field label={t('Question')} error={findFault(error, 'input.label')} hint={t('What a person reads beside the field.')}>
-        {(control) => <TextInput {...control} value={values.label} onChange={(event) => change({ label: event.target.value })} />}
-      </Field>
-      <Field
+      <TextField
+        label={t('Question')}
+        error={findFault(error, 'input.label')}
+        hint={t('What a person reads beside the field.')}
+        value={values.label}
+        onChange={(label) => change({ label })}
+      />
+      <TextField
         label={t('Name in the instructions')}
         error={findFault(error, 'input.variableName')}
         hint={t('Write {placeholder} where the answer is to stand.', {
           placeholder: `{{${values.variableName === '' ? 'name' : values.variableName}}}`,
         })}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            value={values.variableName}
-            onChange={(event) => change({ variableName: event.target.value })}
-          />
-        )}
-      </Field>
+        value={values.variableName}
+        onChange={(variableName) => change({ variableName })}
+      />
       <KindField
         value={values.type}
         kinds={inputTypes}
@@ -94,11 +93,13 @@ export function InputDialog({ agentId, parts, input, orderIndex, onClose, onSave
         onChange={(type) => change({ type, defaultValue: '', min: '', max: '' })}
       />
       {values.type === 'SELECT' ? (
-        <Field label={t('Options')} error={findFault(error, `${at}.options`)} hint={t('One a line')}>
-          {(control) => (
-            <TextArea {...control} value={values.options} onChange={(event) => change({ options: event.target.value })} />
-          )}
-        </Field>
+        <TextAreaField
+          label={t('Options')}
+          error={findFault(error, `${at}.options`)}
+          hint={t('One a line')}
+          value={values.options}
+          onChange={(options) => change({ options })}
+        />
       ) : null}
       <DefaultField values={values} onChange={change} />
       <Checkbox
@@ -124,27 +125,24 @@ function DefaultField({
   readonly onChange: (members: Partial<InputValues>) => void;
 }) {
   const { t } = useText();
-  const control = { value: values.defaultValue };
-  const set = (defaultValue: string) => onChange({ defaultValue });
+  const shared = {
+    label: t('Answer when none is given'),
+    value: values.defaultValue,
+    onChange: (defaultValue: string) => onChange({ defaultValue }),
+  };
+  if (values.type === 'BOOLEAN') {
+    return (
+      <SelectField
+        {...shared}
+        options={[
+          { value: '', label: t('None') },
+          { value: 'true', label: t('Yes') },
+          { value: 'false', label: t('No') },
+        ]}
+      />
+    );
+  }
   return (
-    <Field label={t('Answer when none is given')}>
-      {(handle) =>
-        values.type === 'BOOLEAN' ? (
-          <Select {...handle} {...control} onChange={(event) => set(event.target.value)}>
-            <option value="">{t('None')}</option>
-            <option value="true">{t('Yes')}</option>
-            <option value="false">{t('No')}</option>
-          </Select>
-        ) : (
-          <TextInput
-            {...handle}
-            {...control}
-            type={values.type === 'DATE' ? 'date' : values.type === 'NUMBER' ? 'number' : 'text'}
-            step="any"
-            onChange={(event) => set(event.target.value)}
-          />
-        )
-      }
-    </Field>
+    <TextField {...shared} type={values.type === 'DATE' ? 'date' : values.type === 'NUMBER' ? 'number' : 'text'} step="any" />
   );
 }

@@ -1,5 +1,5 @@
 import { useText } from '../../../../text/text.ts';
-import { Field, Select } from '../../../../ui/form/field.tsx';
+import { SelectField } from '../../../../ui/form/fields.tsx';
 
 interface Props<Kind extends string> {
   readonly value: Kind;
@@ -12,20 +12,11 @@ interface Props<Kind extends string> {
 export function KindField<Kind extends string>({ value, kinds, name, onChange }: Props<Kind>) {
   const { t } = useText();
   return (
-    <Field label={t('Kind')}>
-      {(control) => (
-        <Select
-          {...control}
-          value={value}
-          onChange={(event) => onChange(kinds.find((kind) => kind === event.target.value) ?? value)}
-        >
-          {kinds.map((kind) => (
-            <option key={kind} value={kind}>
-              {name(kind)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <SelectField
+      label={t('Kind')}
+      value={value}
+      onChange={onChange}
+      options={kinds.map((kind) => ({ value: kind, label: name(kind) }))}
+    />
   );
 }

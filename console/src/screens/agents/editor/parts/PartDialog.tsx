@@ -2,9 +2,8 @@ import type { ParleyError } from '@parley/client';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote } from '../../../../ui/feedback.tsx';
-import { Button } from '../../../../ui/form/button.tsx';
 import { useConfirm } from '../../../../ui/overlay/confirm.tsx';
-import { Dialog } from '../../../../ui/overlay/dialog.tsx';
+import { FormDialog } from '../../../../ui/overlay/form-dialog.tsx';
 
 interface Props {
   readonly title: string;
@@ -58,26 +57,20 @@ export function PartDialog({
     if (isConfirmed) onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title={title}
-      isOpen
       size={size}
       onClose={() => void close()}
       onSubmit={onSubmit}
-      actions={
-        <>
-          <Button onClick={() => void close()}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy} disabled={isBlocked}>
-            {action}
-          </Button>
-        </>
-      }
+      action={action}
+      isBusy={isBusy}
+      isBlocked={isBlocked}
     >
       {children}
       <div ref={note}>
         {notes}
         <ErrorNote error={error} />
       </div>
-    </Dialog>
+    </FormDialog>
   );
 }

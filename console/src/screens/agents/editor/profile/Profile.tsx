@@ -4,7 +4,8 @@ import { useText } from '../../../../text/text.ts';
 import { ErrorNote } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, type FieldError, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import type { FieldError } from '../../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../../ui/form/fields.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import type { AgentFields } from '../draft/draft.ts';
 import styles from '../editor.module.css';
@@ -43,35 +44,26 @@ export function Profile({ agent, form, reload }: SectionProps) {
         }
       >
         <ErrorNote error={write.error} />
-        <Field label={t('Headline')} error={findFault(error, 'input.profile.headline')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              value={profile.headline ?? ''}
-              onChange={(event) => change({ headline: event.target.value })}
-            />
-          )}
-        </Field>
-        <Field label={t('Description')} error={findFault(error, 'input.profile.description')}>
-          {(control) => (
-            <TextArea
-              {...control}
-              rows={3}
-              value={profile.description ?? ''}
-              onChange={(event) => change({ description: event.target.value })}
-            />
-          )}
-        </Field>
-        <Field label={t('What it knows')} error={findFault(error, 'input.profile.trainingDescription')}>
-          {(control) => (
-            <TextArea
-              {...control}
-              rows={2}
-              value={profile.trainingDescription ?? ''}
-              onChange={(event) => change({ trainingDescription: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t('Headline')}
+          error={findFault(error, 'input.profile.headline')}
+          value={profile.headline ?? ''}
+          onChange={(headline) => change({ headline })}
+        />
+        <TextAreaField
+          label={t('Description')}
+          error={findFault(error, 'input.profile.description')}
+          rows={3}
+          value={profile.description ?? ''}
+          onChange={(description) => change({ description })}
+        />
+        <TextAreaField
+          label={t('What it knows')}
+          error={findFault(error, 'input.profile.trainingDescription')}
+          rows={2}
+          value={profile.trainingDescription ?? ''}
+          onChange={(trainingDescription) => change({ trainingDescription })}
+        />
       </Section>
       <Pairs
         title={t('What it is good at')}
@@ -126,16 +118,18 @@ function Pairs({
       {pairs.map(([first, second], index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the pairs have no ids
         <div key={index} className={styles.pair}>
-          <Field label={`${names[0]} ${index + 1}`} error={findFault(index)}>
-            {(control) => (
-              <TextInput {...control} value={first} onChange={(event) => replace(index, [event.target.value, second])} />
-            )}
-          </Field>
-          <Field label={`${names[1]} ${index + 1}`}>
-            {(control) => (
-              <TextArea {...control} rows={2} value={second} onChange={(event) => replace(index, [first, event.target.value])} />
-            )}
-          </Field>
+          <TextField
+            label={`${names[0]} ${index + 1}`}
+            error={findFault(index)}
+            value={first}
+            onChange={(value) => replace(index, [value, second])}
+          />
+          <TextAreaField
+            label={`${names[1]} ${index + 1}`}
+            rows={2}
+            value={second}
+            onChange={(value) => replace(index, [first, value])}
+          />
           <IconButton
             label={t('Remove {name}', { name: `${title} ${index + 1}` })}
             onClick={() => onChange(pairs.filter((_, at) => at !== index))}

@@ -1,7 +1,7 @@
 import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../../ui/form/fields.tsx';
 import { DraftDialog } from '../parts/DraftDialog.tsx';
 import { KindField } from '../parts/KindField.tsx';
 import { usePartForm } from '../parts/use-part-form.ts';
@@ -72,15 +72,14 @@ export function SecretDialog({ agentId, parts, secret, onClose, onSaved }: Props
       onSubmit={() => void save()}
     >
       {secret === undefined ? (
-        <Field
+        <TextField
           label={t('Key')}
           error={findFault(error, 'input.key')}
           hint={t('Tools write it as {reference}.', { reference: `{{secret:${key === '' ? 'KEY' : key}}}` })}
-        >
-          {(control) => (
-            <TextInput {...control} value={key} autoComplete="off" onChange={(event) => change({ key: event.target.value })} />
-          )}
-        </Field>
+          value={key}
+          autoComplete="off"
+          onChange={(key) => change({ key })}
+        />
       ) : null}
       <KindField
         value={secretType}
@@ -88,35 +87,29 @@ export function SecretDialog({ agentId, parts, secret, onClose, onSaved }: Props
         name={(type) => secretTypeName(t, type)}
         onChange={(type) => change({ secretType: type })}
       />
-      <Field
+      <TextField
         label={t('Value')}
         error={findFault(error, 'input.value')}
         hint={secret?.hasValue === true ? t('Empty keeps the value that is stored.') : t('It is never shown again.')}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            type="password"
-            autoComplete="off"
-            value={value.typed}
-            onChange={(event) => change({ value: { ...value, typed: event.target.value } })}
-          />
-        )}
-      </Field>
-      <Field
+        type="password"
+        autoComplete="off"
+        value={value.typed}
+        onChange={(typed) => change({ value: { ...value, typed } })}
+      />
+      <TextAreaField
         label={t('Where it may be sent')}
         error={findFault(error, 'input.origins')}
         hint={t('Origins such as https://api.example.com, one a line. Empty: those of the tools that name it.')}
-      >
-        {(control) => (
-          <TextArea {...control} rows={2} value={origins} onChange={(event) => change({ origins: event.target.value })} />
-        )}
-      </Field>
-      <Field label={t('What it is for')} error={findFault(error, 'input.description')}>
-        {(control) => (
-          <TextInput {...control} value={description} onChange={(event) => change({ description: event.target.value })} />
-        )}
-      </Field>
+        rows={2}
+        value={origins}
+        onChange={(origins) => change({ origins })}
+      />
+      <TextField
+        label={t('What it is for')}
+        error={findFault(error, 'input.description')}
+        value={description}
+        onChange={(description) => change({ description })}
+      />
     </DraftDialog>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, TextInput } from '../../../../ui/form/field.tsx';
+import { TextField } from '../../../../ui/form/fields.tsx';
 import { isPressed } from '../../../../ui/form/keys.ts';
 import { Section } from '../../../../ui/page.tsx';
 import { Avatar } from '../../../../ui/small.tsx';
@@ -57,25 +57,19 @@ export function Editors({ form, owner }: { readonly form: AgentForm; readonly ow
         </Rows>
       )}
       <div className={styles.addRow}>
-        <Field
+        <TextField
           label={t('Add an editor')}
           hint={t('The e-mail of a member of the organization.')}
           error={findFault(form.error, 'input.editors')}
-        >
-          {(control) => (
-            <TextInput
-              {...control}
-              type="email"
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-              onKeyDown={(event) => {
-                if (!isPressed(event, 'Enter')) return;
-                event.preventDefault();
-                add();
-              }}
-            />
-          )}
-        </Field>
+          type="email"
+          value={email}
+          onChange={setEmail}
+          onKeyDown={(event) => {
+            if (!isPressed(event, 'Enter')) return;
+            event.preventDefault();
+            add();
+          }}
+        />
         <Button onClick={add} disabled={email.trim() === ''}>
           {t('Add')}
         </Button>

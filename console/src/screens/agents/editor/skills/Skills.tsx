@@ -5,7 +5,8 @@ import { useText } from '../../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, Switch, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { Switch } from '../../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../../ui/form/fields.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { DraftDialog } from '../parts/DraftDialog.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
@@ -144,23 +145,22 @@ function SkillDialog({ agentId, parts, skill, onClose, onSaved }: DialogProps) {
       onClose={onClose}
       onSubmit={() => void save()}
     >
-      <Field label={t('Name')} error={findFault(error, 'input.name')}>
-        {(control) => <TextInput {...control} value={name} onChange={(event) => change({ name: event.target.value })} />}
-      </Field>
-      <Field
+      <TextField label={t('Name')} error={findFault(error, 'input.name')} value={name} onChange={(name) => change({ name })} />
+      <TextAreaField
         label={t('When to use it')}
         error={findFault(error, 'input.description')}
         hint={t('The agent chooses skills by this sentence.')}
-      >
-        {(control) => (
-          <TextArea {...control} rows={2} value={description} onChange={(event) => change({ description: event.target.value })} />
-        )}
-      </Field>
-      <Field label={t('Instructions')} error={findFault(error, 'input.content')}>
-        {(control) => (
-          <TextArea {...control} rows={10} value={content} onChange={(event) => change({ content: event.target.value })} />
-        )}
-      </Field>
+        rows={2}
+        value={description}
+        onChange={(description) => change({ description })}
+      />
+      <TextAreaField
+        label={t('Instructions')}
+        error={findFault(error, 'input.content')}
+        rows={10}
+        value={content}
+        onChange={(content) => change({ content })}
+      />
     </DraftDialog>
   );
 }

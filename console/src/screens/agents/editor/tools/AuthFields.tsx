@@ -1,5 +1,6 @@
 import { useText } from '../../../../text/text.ts';
-import { Checkbox, Field, type FieldError, Select, TextInput } from '../../../../ui/form/field.tsx';
+import { Checkbox, type FieldError } from '../../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../../ui/form/fields.tsx';
 import styles from '../editor.module.css';
 import { Fault } from '../parts/Fault.tsx';
 import { secretTypeName } from '../secrets/words.ts';
@@ -21,22 +22,15 @@ export function AuthFields({ values, change, secrets, fault }: Props) {
   return (
     <fieldset className={styles.group}>
       <legend>{t('Credential')}</legend>
-      <Field label={t('How it signs in')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={authType}
-            onChange={(event) => change({ authType: authTypes.find((type) => type === event.target.value) ?? '' })}
-          >
-            <option value="">{t('Without a credential')}</option>
-            {authTypes.map((type) => (
-              <option key={type} value={type}>
-                {secretTypeName(t, type)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label={t('How it signs in')}
+        value={authType}
+        onChange={(authType) => change({ authType })}
+        options={[
+          { value: '', label: t('Without a credential') },
+          ...authTypes.map((type) => ({ value: type, label: secretTypeName(t, type) })),
+        ]}
+      />
       {authType === '' ? null : <CredentialFields values={values} change={change} keys={secrets.map(({ key }) => key)} />}
       <Fault error={fault} />
     </fieldset>
@@ -51,16 +45,12 @@ function CredentialFields({ values, change, keys }: Pick<Props, 'values' | 'chan
   return (
     <>
       {authType === 'HEADER' || authType === 'API_KEY' ? (
-        <Field label={t('Name of the header or parameter')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              placeholder={authType === 'API_KEY' ? 'X-Api-Key' : undefined}
-              value={values.authName}
-              onChange={(event) => change({ authName: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t('Name of the header or parameter')}
+          placeholder={authType === 'API_KEY' ? 'X-Api-Key' : undefined}
+          value={values.authName}
+          onChange={(authName) => change({ authName })}
+        />
       ) : null}
       {authType === 'API_KEY' ? (
         <Checkbox
@@ -70,46 +60,33 @@ function CredentialFields({ values, change, keys }: Pick<Props, 'values' | 'chan
         />
       ) : null}
       {authType === 'BASIC_AUTH' ? (
-        <Field label={t('Name of the user')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              autoComplete="off"
-              value={values.username}
-              onChange={(event) => change({ username: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t('Name of the user')}
+          autoComplete="off"
+          value={values.username}
+          onChange={(username) => change({ username })}
+        />
       ) : null}
-      <Field label={t('Secret')} hint={t('A new value is stored as a secret of this agent.')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={credentialReference}
-            onChange={(event) => change({ credentialReference: event.target.value })}
-          >
-            <option value="">{t('A new value')}</option>
-            {isUnknown ? <option value={credentialReference}>{credentialReference}</option> : null}
-            {keys.map((key) => (
-              <option key={key} value={writeReference(key)}>
-                {key}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label={t('Secret')}
+        hint={t('A new value is stored as a secret of this agent.')}
+        value={credentialReference}
+        onChange={(reference) => change({ credentialReference: reference })}
+        options={[
+          { value: '', label: t('A new value') },
+          ...(isUnknown ? [{ value: credentialReference, label: credentialReference }] : []),
+          ...keys.map((key) => ({ value: writeReference(key), label: key })),
+        ]}
+      />
       {credentialReference === '' ? (
-        <Field label={t('Value')} hint={t('It is never shown again.')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              type="password"
-              autoComplete="off"
-              value={values.credential}
-              onChange={(event) => change({ credential: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t('Value')}
+          hint={t('It is never shown again.')}
+          type="password"
+          autoComplete="off"
+          value={values.credential}
+          onChange={(credential) => change({ credential })}
+        />
       ) : null}
     </>
   );

@@ -1,6 +1,7 @@
 import { usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { Checkbox, Field, TextArea } from '../../../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../../../ui/form/fields.tsx';
 import styles from '../editor.module.css';
 import { splitLines } from '../parts/words.ts';
 import { SubagentChoicesDocument } from './documents.ts';
@@ -29,18 +30,15 @@ export function StandingSettings({ tool, agentId, onChange }: Props<StandingTool
         {tool.__typename === 'WebSearchTool' ? <WebSearch tool={tool} onChange={onChange} /> : null}
         {tool.__typename === 'SubagentTool' ? <Subagents tool={tool} agentId={agentId} onChange={onChange} /> : null}
         {tool.__typename === 'MemoryTool' ? (
-          <Field label={t('What it remembers')}>
-            {(control) => (
-              <Select
-                {...control}
-                value={tool.memoryScope ?? 'USER'}
-                onChange={(event) => onChange({ ...tool, memoryScope: event.target.value === 'AGENT' ? 'AGENT' : 'USER' })}
-              >
-                <option value="USER">{t('Of a person, with all agents')}</option>
-                <option value="AGENT">{t('Of a person, with this agent alone')}</option>
-              </Select>
-            )}
-          </Field>
+          <SelectField
+            label={t('What it remembers')}
+            value={tool.memoryScope ?? 'USER'}
+            onChange={(value) => onChange({ ...tool, memoryScope: value === 'AGENT' ? 'AGENT' : 'USER' })}
+            options={[
+              { value: 'USER', label: t('Of a person, with all agents') },
+              { value: 'AGENT', label: t('Of a person, with this agent alone') },
+            ]}
+          />
         ) : null}
       </div>
     </details>
@@ -132,16 +130,13 @@ function NumberField({
   readonly onChange: (value: number | null) => void;
 }) {
   return (
-    <Field label={label} hint={hint}>
-      {(control) => (
-        <TextInput
-          {...control}
-          type="number"
-          step="any"
-          value={value ?? ''}
-          onChange={(event) => onChange(event.target.value === '' ? null : Number(event.target.value))}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      type="number"
+      step="any"
+      value={value ?? ''}
+      onChange={(value) => onChange(value === '' ? null : Number(value))}
+    />
   );
 }

@@ -2,7 +2,8 @@ import { useState } from 'react';
 import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { findFault } from '../../../../ui/form/faults/find.ts';
-import { Checkbox, Field, type FieldError, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { Checkbox, type FieldError } from '../../../../ui/form/field.tsx';
+import { SelectField, TextAreaField, TextField } from '../../../../ui/form/fields.tsx';
 import { DraftDialog } from '../parts/DraftDialog.tsx';
 import { usePartForm } from '../parts/use-part-form.ts';
 import type { Parts } from '../parts/use-parts.ts';
@@ -70,30 +71,22 @@ export function ToolDialog({ agentId, parts, tool, kind = 'api', secrets, onClos
       onClose={onClose}
       onSubmit={() => void save()}
     >
-      <Field
+      <TextField
         label={t('Name')}
         error={findFault(error, 'input.name')}
         hint={t('The model calls it by this name: letters, digits, _ and -.')}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            value={values.name}
-            spellCheck={false}
-            onChange={(event) => change({ name: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label={t('What it does')} error={fault('description')} hint={t('The model decides by this when it calls it.')}>
-        {(control) => (
-          <TextArea
-            {...control}
-            rows={2}
-            value={values.description}
-            onChange={(event) => change({ description: event.target.value })}
-          />
-        )}
-      </Field>
+        value={values.name}
+        spellCheck={false}
+        onChange={(name) => change({ name })}
+      />
+      <TextAreaField
+        label={t('What it does')}
+        error={fault('description')}
+        hint={t('The model decides by this when it calls it.')}
+        rows={2}
+        value={values.description}
+        onChange={(description) => change({ description })}
+      />
       {values.kind === 'api' ? <ApiFields {...props} /> : null}
       {values.kind === 'mcp' ? <ServerFields {...props} /> : null}
       {values.kind === 'mcp' ? null : (
@@ -143,18 +136,16 @@ function useLabels(): Readonly<Record<keyof ToolValues, string>> {
 function ParametersField({ values, change, fault }: FieldsProps) {
   const { t } = useText();
   return (
-    <Field label={t('Arguments, as JSON Schema')} error={fault('parameters')} hint={t('Empty: it takes no arguments.')}>
-      {(control) => (
-        <TextArea
-          {...control}
-          rows={6}
-          spellCheck={false}
-          placeholder='{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}'
-          value={values.parameters}
-          onChange={(event) => change({ parameters: event.target.value })}
-        />
-      )}
-    </Field>
+    <TextAreaField
+      label={t('Arguments, as JSON Schema')}
+      error={fault('parameters')}
+      hint={t('Empty: it takes no arguments.')}
+      rows={6}
+      spellCheck={false}
+      placeholder='{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}'
+      value={values.parameters}
+      onChange={(parameters) => change({ parameters })}
+    />
   );
 }
 
@@ -168,52 +159,37 @@ function ApiFields({ values, change, fault }: FieldsProps) {
   const { t } = useText();
   return (
     <>
-      <Field label={t('Method')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={values.method}
-            onChange={(event) => change({ method: methods.find((name) => name === event.target.value) ?? 'GET' })}
-          >
-            {methods.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      <Field
+      <SelectField
+        label={t('Method')}
+        value={values.method}
+        onChange={(method) => change({ method })}
+        options={methods.map((name) => ({ value: name, label: name }))}
+      />
+      <TextField
         label={t('Address')}
         error={fault('url')}
         hint={t('{argument} is an argument and {secret} a secret; behind the host only.', {
           argument: '{city}',
           secret: '{{secret:KEY}}',
         })}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            spellCheck={false}
-            placeholder="https://api.example.com/weather/{city}"
-            value={values.url}
-            onChange={(event) => change({ url: event.target.value })}
-          />
-        )}
-      </Field>
+        spellCheck={false}
+        placeholder="https://api.example.com/weather/{city}"
+        value={values.url}
+        onChange={(url) => change({ url })}
+      />
       <Lines label={t('Query')} name="query" {...{ values, change, fault }} />
       <Lines label={t('Headers')} name="headers" {...{ values, change, fault }} />
       {values.method === 'GET' || values.method === 'HEAD' ? null : (
         <>
-          <Field label={t('Body')} error={fault('body')} hint={t('JSON whose texts may name arguments, or one text.')}>
-            {(control) => (
-              <TextArea
-                {...control}
-                rows={4}
-                spellCheck={false}
-                value={values.body}
-                onChange={(event) => change({ body: event.target.value })}
-              />
-            )}
-          </Field>
+          <TextAreaField
+            label={t('Body')}
+            error={fault('body')}
+            hint={t('JSON whose texts may name arguments, or one text.')}
+            rows={4}
+            spellCheck={false}
+            value={values.body}
+            onChange={(body) => change({ body })}
+          />
           <Checkbox
             label={t('A repeated call changes nothing more')}
             hint={t('Then the service repeats it after a breakdown.')}
@@ -230,37 +206,31 @@ function ServerFields({ values, change, fault }: FieldsProps) {
   const { t } = useText();
   return (
     <>
-      <Field label={t('Address of the server')} error={fault('serverUrl')} hint={t('Or name a connected server below.')}>
-        {(control) => (
-          <TextInput
-            {...control}
-            spellCheck={false}
-            placeholder="https://mcp.example.com/mcp"
-            value={values.url}
-            onChange={(event) => change({ url: event.target.value, server: '' })}
-          />
-        )}
-      </Field>
-      <Field
+      <TextField
+        label={t('Address of the server')}
+        error={fault('serverUrl')}
+        hint={t('Or name a connected server below.')}
+        spellCheck={false}
+        placeholder="https://mcp.example.com/mcp"
+        value={values.url}
+        onChange={(value) => change({ url: value, server: '' })}
+      />
+      <TextField
         label={t('Connected server')}
         error={fault('server')}
         hint={t('Its name here: of the operator, or one of your connections.')}
-      >
-        {(control) => (
-          <TextInput {...control} value={values.server} onChange={(event) => change({ server: event.target.value, url: '' })} />
-        )}
-      </Field>
-      <Field label={t('Only these of its tools')} error={fault('allowedTools')} hint={t('One a line. Empty: all.')}>
-        {(control) => (
-          <TextArea
-            {...control}
-            rows={2}
-            spellCheck={false}
-            value={values.allowedTools}
-            onChange={(event) => change({ allowedTools: event.target.value })}
-          />
-        )}
-      </Field>
+        value={values.server}
+        onChange={(value) => change({ server: value, url: '' })}
+      />
+      <TextAreaField
+        label={t('Only these of its tools')}
+        error={fault('allowedTools')}
+        hint={t('One a line. Empty: all.')}
+        rows={2}
+        spellCheck={false}
+        value={values.allowedTools}
+        onChange={(allowedTools) => change({ allowedTools })}
+      />
       <Lines label={t('Headers')} name="headers" {...{ values, change, fault }} />
     </>
   );
@@ -275,16 +245,14 @@ function Lines({
 }: FieldsProps & { readonly label: string; readonly name: 'headers' | 'query' }) {
   const { t } = useText();
   return (
-    <Field label={label} error={fault(name)} hint={t('Lines of “name: value”. Secrets are moved into the vault.')}>
-      {(control) => (
-        <TextArea
-          {...control}
-          rows={2}
-          spellCheck={false}
-          value={values[name]}
-          onChange={(event) => change({ [name]: event.target.value })}
-        />
-      )}
-    </Field>
+    <TextAreaField
+      label={label}
+      error={fault(name)}
+      hint={t('Lines of “name: value”. Secrets are moved into the vault.')}
+      rows={2}
+      spellCheck={false}
+      value={values[name]}
+      onChange={(value) => change({ [name]: value })}
+    />
   );
 }

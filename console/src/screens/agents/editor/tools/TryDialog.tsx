@@ -3,7 +3,7 @@ import { useMutate, usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { Badge, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button } from '../../../../ui/form/button.tsx';
-import { Field, TextArea } from '../../../../ui/form/field.tsx';
+import { TextAreaField } from '../../../../ui/form/fields.tsx';
 import { Dialog } from '../../../../ui/overlay/dialog.tsx';
 import { formatMs } from '../../../../ui/small.tsx';
 import styles from '../editor.module.css';
@@ -37,11 +37,14 @@ function TryForm({ id, name, schema }: { readonly id: string; readonly name?: st
   return (
     <>
       <Note>{t('The call is real: what it changes stays changed.')}</Note>
-      <Field label={t('Arguments as JSON')} error={value === undefined ? t('This is no JSON.') : undefined}>
-        {(control) => (
-          <TextArea {...control} rows={5} spellCheck={false} value={text} onChange={(event) => setText(event.target.value)} />
-        )}
-      </Field>
+      <TextAreaField
+        label={t('Arguments as JSON')}
+        error={value === undefined ? t('This is no JSON.') : undefined}
+        rows={5}
+        spellCheck={false}
+        value={text}
+        onChange={setText}
+      />
       <div className={styles.choices}>
         <Button variant="primary" isBusy={attempt.isBusy} disabled={value === undefined} onClick={() => void call()}>
           {t('Call it')}

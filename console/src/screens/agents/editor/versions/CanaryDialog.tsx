@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../../ui/form/fields.tsx';
 import { useToast } from '../../../../ui/overlay/toasts.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import type { EditorAgent } from '../section.ts';
@@ -55,30 +55,28 @@ export function CanaryDialog({ agent, version, onClose, onDone }: Props) {
           },
         )}
       </p>
-      <Field label={t('Percent of the chats')} error={findFault(start.error, 'percent')} hint={t('From 1 to 99.')}>
-        {(control) => (
-          <TextInput
-            {...control}
-            type="number"
-            min={1}
-            max={99}
-            step={1}
-            required
-            value={percent}
-            onChange={(event) => setPercent(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t('Percent of the chats')}
+        error={findFault(start.error, 'percent')}
+        hint={t('From 1 to 99.')}
+        type="number"
+        min={1}
+        max={99}
+        step={1}
+        required
+        value={percent}
+        onChange={setPercent}
+      />
       {version === undefined ? (
-        <Field
+        <TextAreaField
           label={t('Note')}
           error={findFault(start.error, 'note')}
           hint={t('What this version is about. Editors read it in the list of versions.')}
-        >
-          {(control) => (
-            <TextArea {...control} rows={2} value={note} maxLength={2_000} onChange={(event) => setNote(event.target.value)} />
-          )}
-        </Field>
+          rows={2}
+          value={note}
+          maxLength={2_000}
+          onChange={setNote}
+        />
       ) : null}
     </PartDialog>
   );

@@ -3,7 +3,7 @@ import { usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
 import { ButtonLink } from '../../../../ui/form/button.tsx';
-import { Field, Select } from '../../../../ui/form/field.tsx';
+import { SelectField } from '../../../../ui/form/fields.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import type { EditorAgent } from '../section.ts';
 import { Diff } from './Diff.tsx';
@@ -23,17 +23,12 @@ export function Comparison({ agent, from, to }: { readonly agent: EditorAgent; r
   const names = [...new Set([draftName, ...numbers, from, to])];
   const choose = (nextFrom: string, nextTo: string) => go(`${address}/${nextFrom}...${nextTo}`, { replace: true });
   const pick = (label: string, value: string, onPick: (name: string) => void) => (
-    <Field label={label}>
-      {(control) => (
-        <Select {...control} value={value} onChange={(event) => onPick(event.target.value)}>
-          {names.map((name) => (
-            <option key={name} value={name}>
-              {versionTitle(t, name)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <SelectField
+      label={label}
+      value={value}
+      onChange={onPick}
+      options={names.map((name) => ({ value: name, label: versionTitle(t, name) }))}
+    />
   );
   return (
     <Section title={t('What differs')} actions={<ButtonLink href={address}>{t('All versions')}</ButtonLink>}>

@@ -3,7 +3,7 @@ import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
 import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, TextArea } from '../../../../ui/form/field.tsx';
+import { TextAreaField } from '../../../../ui/form/fields.tsx';
 import { useToast } from '../../../../ui/overlay/toasts.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { Diff } from './Diff.tsx';
@@ -51,31 +51,25 @@ export function PublishDialog({ agent, revision, onClose, onPublished }: Props) 
       onSubmit={() => void submit()}
       action={t('Publish')}
     >
-      <Field
+      <TextAreaField
         label={t('Note')}
         error={findFault(publish.error, 'note')}
         hint={t('What this version is about. Editors read it in the list of versions.')}
-      >
-        {(control) => (
-          <TextArea {...control} rows={2} value={note} maxLength={2_000} onChange={(event) => setNote(event.target.value)} />
-        )}
-      </Field>
+        rows={2}
+        value={note}
+        maxLength={2_000}
+        onChange={setNote}
+      />
       {(isRefused || reason !== '') && agent.canManage ? (
-        <Field
+        <TextAreaField
           label={t('Publish it in spite of the gate, because')}
           error={findFault(publish.error, 'overrideReason')}
           hint={t('The reason stands on the version and in the audit log. Empty: the gate is asked.')}
-        >
-          {(control) => (
-            <TextArea
-              {...control}
-              rows={2}
-              value={reason}
-              maxLength={2_000}
-              onChange={(event) => setReason(event.target.value)}
-            />
-          )}
-        </Field>
+          rows={2}
+          value={reason}
+          maxLength={2_000}
+          onChange={setReason}
+        />
       ) : null}
       <h3>{t('What changes for people, against version {version}', { version: agent.publishedVersion })}</h3>
       <ErrorNote error={error} onRetry={retry} />

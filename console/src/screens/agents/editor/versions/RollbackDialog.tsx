@@ -3,7 +3,7 @@ import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
 import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
-import { Field, TextArea } from '../../../../ui/form/field.tsx';
+import { TextAreaField } from '../../../../ui/form/fields.tsx';
 import { useToast } from '../../../../ui/overlay/toasts.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import type { EditorAgent } from '../section.ts';
@@ -57,15 +57,15 @@ export function RollbackDialog({ agent, version, onClose, onDone }: Props) {
       {agent.draft?.isChanged === true ? (
         <Note tone="warn">{t('The draft becomes the same. What is not published of it stays in the list as a version.')}</Note>
       ) : null}
-      <Field
+      <TextAreaField
         label={t('Note')}
         error={findFault(rollback.error, 'note')}
         hint={t('Why. Editors read it in the list of versions.')}
-      >
-        {(control) => (
-          <TextArea {...control} rows={2} value={note} maxLength={2_000} onChange={(event) => setNote(event.target.value)} />
-        )}
-      </Field>
+        rows={2}
+        value={note}
+        maxLength={2_000}
+        onChange={setNote}
+      />
       <h3>{t('What changes for people, against version {version}', { version: agent.publishedVersion })}</h3>
       <ErrorNote error={error} onRetry={retry} />
       {changes === undefined ? error === undefined ? <Skeleton /> : null : <Diff changes={changes.changes} />}

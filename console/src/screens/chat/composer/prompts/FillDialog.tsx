@@ -3,9 +3,8 @@ import { useState } from 'react';
 import { readableError, run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote } from '../../../../ui/feedback.tsx';
-import { Button } from '../../../../ui/form/button.tsx';
-import { Field, Select, TextArea } from '../../../../ui/form/field.tsx';
-import { Dialog } from '../../../../ui/overlay/dialog.tsx';
+import { SelectField, TextAreaField } from '../../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../../ui/overlay/form-dialog.tsx';
 import { type Chat_PromptFragment, ChatFilledPromptDocument } from '../../documents.ts';
 
 /** Asks for the variables of a prompt. */
@@ -40,49 +39,25 @@ export function FillDialog({
     }
   };
   return (
-    <Dialog
-      title={name}
-      isOpen
-      onClose={onClose}
-      onSubmit={() => void fill()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy}>
-            {t('Put it in the box')}
-          </Button>
-        </>
-      }
-    >
-      {variables.map((variable) => (
-        <Field
-          key={variable.name}
-          label={variable.name}
-          error={isTried && isMissing(variable) ? t('This needs a value.') : undefined}
-        >
-          {(control) => {
-            const onChange = (value: string) => setValues({ ...values, [variable.name]: value });
-            if (variable.choices.length === 0) {
-              return (
-                <TextArea
-                  {...control}
-                  rows={2}
-                  value={currentValue(variable)}
-                  onChange={(event) => onChange(event.target.value)}
-                />
-              );
-            }
-            return (
-              <Select {...control} value={currentValue(variable)} onChange={(event) => onChange(event.target.value)}>
-                {variable.choices.map((choice) => (
-                  <option key={choice}>{choice}</option>
-                ))}
-              </Select>
-            );
-          }}
-        </Field>
-      ))}
+    <FormDialog title={name} onClose={onClose} onSubmit={() => void fill()} action={t('Put it in the box')} isBusy={isBusy}>
+      {variables.map((variable) => {
+        const shared = {
+          label: variable.name,
+          error: isTried && isMissing(variable) ? t('This needs a value.') : undefined,
+          value: currentValue(variable),
+          onChange: (value: string) => setValues({ ...values, [variable.name]: value }),
+        };
+        return variable.choices.length === 0 ? (
+          <TextAreaField key={variable.name} {...shared} rows={2} />
+        ) : (
+          <SelectField
+            key={variable.name}
+            {...shared}
+            options={variable.choices.map((choice) => ({ value: choice, label: choice }))}
+          />
+        );
+      })}
       <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -2,7 +2,8 @@ import { useState } from 'react';
 import { useMutate } from '../../../../../graphql/hooks.ts';
 import { useText } from '../../../../../text/text.ts';
 import { errorBeside, findFault } from '../../../../../ui/form/faults/find.ts';
-import { Checkbox, Field, TextArea, TextInput } from '../../../../../ui/form/field.tsx';
+import { Checkbox } from '../../../../../ui/form/field.tsx';
+import { TextAreaField, TextField } from '../../../../../ui/form/fields.tsx';
 import { PartDialog } from '../../parts/PartDialog.tsx';
 import { splitLines } from '../../parts/words.ts';
 
@@ -69,20 +70,14 @@ export function CaseDialog({ datasetId, value, onClose, onDone }: Props) {
     if (reply !== undefined) onDone();
   };
   const area = (name: TextName, label: string, hint: string | undefined, rows: number) => (
-    <Field
+    <TextAreaField
       label={label}
       {...(hint === undefined ? {} : { hint })}
       error={error?.faults.find(({ path }) => path?.split('.').includes(name))}
-    >
-      {(control) => (
-        <TextArea
-          {...control}
-          rows={rows}
-          value={fields[name]}
-          onChange={(event) => setFields({ ...fields, [name]: event.target.value })}
-        />
-      )}
-    </Field>
+      rows={rows}
+      value={fields[name]}
+      onChange={(value) => setFields({ ...fields, [name]: value })}
+    />
   );
   const rows = (name: CaseListName, words: CaseRowsWords, columns: readonly Column[]) => (
     <CaseRows
@@ -201,19 +196,16 @@ export function CaseDialog({ datasetId, value, onClose, onDone }: Props) {
       {area('expected', t('A good answer'), undefined, 3)}
       {area('rubric', t('What a judge weighs'), t('For experiments with a judge: what makes an answer good.'), 2)}
       {area('tags', t('Labels'), t('One a line. A gate can ask that no case with a label fails.'), 1)}
-      <Field label={t('Weight')} error={error?.faults.find(({ path }) => path?.endsWith('weight'))}>
-        {(control) => (
-          <TextInput
-            {...control}
-            type="number"
-            min={0}
-            max={1_000}
-            step="any"
-            value={fields.weight}
-            onChange={(event) => setFields({ ...fields, weight: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t('Weight')}
+        error={error?.faults.find(({ path }) => path?.endsWith('weight'))}
+        type="number"
+        min={0}
+        max={1_000}
+        step="any"
+        value={fields.weight}
+        onChange={(weight) => setFields({ ...fields, weight })}
+      />
       <Checkbox
         label={t('A good answer says that it cannot answer')}
         checked={mustRefuse}

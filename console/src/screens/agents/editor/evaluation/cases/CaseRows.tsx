@@ -1,7 +1,8 @@
 import { Plus, X } from 'lucide-react';
 import { useText } from '../../../../../text/text.ts';
 import { Button, IconButton } from '../../../../../ui/form/button.tsx';
-import { Field, type FieldError, Select, TextArea, TextInput } from '../../../../../ui/form/field.tsx';
+import type { FieldError } from '../../../../../ui/form/field.tsx';
+import { type Option, SelectField, TextAreaField, TextField } from '../../../../../ui/form/fields.tsx';
 import styles from '../scorers/scorers.module.css';
 import type { CaseListRow } from './lists.ts';
 
@@ -11,7 +12,7 @@ export interface Column {
   readonly label: string;
   readonly hint?: string;
   /** Default: a line of text. */
-  readonly kind?: 'text' | { readonly options: readonly { readonly value: string; readonly label: string }[] };
+  readonly kind?: 'text' | { readonly options: readonly Option<string>[] };
 }
 
 /** What a list says. */
@@ -85,23 +86,8 @@ function Cell({
   readonly error: FieldError;
   readonly onChange: (value: string) => void;
 }) {
-  return (
-    <Field label={label} {...(hint === undefined ? {} : { hint })} error={error}>
-      {(control) => {
-        if (kind === undefined)
-          return <TextInput {...control} value={value} onChange={(event) => onChange(event.target.value)} />;
-        if (kind === 'text')
-          return <TextArea {...control} rows={2} value={value} onChange={(event) => onChange(event.target.value)} />;
-        return (
-          <Select {...control} value={value} onChange={(event) => onChange(event.target.value)}>
-            {kind.options.map((option) => (
-              <option key={option.value} value={option.value}>
-                {option.label}
-              </option>
-            ))}
-          </Select>
-        );
-      }}
-    </Field>
-  );
+  const shared = { label, hint, error, value, onChange };
+  if (kind === undefined) return <TextField {...shared} />;
+  if (kind === 'text') return <TextAreaField {...shared} rows={2} />;
+  return <SelectField {...shared} options={kind.options} />;
 }

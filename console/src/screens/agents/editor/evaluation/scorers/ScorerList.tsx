@@ -3,7 +3,8 @@ import { X } from 'lucide-react';
 import { useText } from '../../../../../text/text.ts';
 import { IconButton } from '../../../../../ui/form/button.tsx';
 import { findFault } from '../../../../../ui/form/faults/find.ts';
-import { Field, Select, TextArea, TextInput } from '../../../../../ui/form/field.tsx';
+import { Select } from '../../../../../ui/form/field.tsx';
+import { SelectField, TextAreaField, TextField } from '../../../../../ui/form/fields.tsx';
 import { Fault } from '../../parts/Fault.tsx';
 import styles from './scorers.module.css';
 import { newScorer, type ScorerMember, type ScorerValues, scorerKinds, scorerMembers, scorerName } from './values.ts';
@@ -123,42 +124,15 @@ function MemberField({
     tolerance: t('A share: 0.05 is five of a hundred. Empty: not at all.'),
     rubric: t('Besides what the case says. Empty: the case alone, or that it says what the expected answer says.'),
   };
-  const hint = hints[member];
-  return (
-    <Field label={labels[member]} error={fault} {...(hint === undefined ? {} : { hint })}>
-      {(control) => {
-        if (member === 'modelId')
-          return (
-            <Select {...control} value={value} onChange={(event) => onChange(event.target.value)}>
-              <option value="">{judges.length === 0 ? t('No model here can judge') : t('Choose a model')}</option>
-              {judges.map(({ id }) => (
-                <option key={id} value={id}>
-                  {id}
-                </option>
-              ))}
-            </Select>
-          );
-        if (member === 'schema' || member === 'rubric')
-          return (
-            <TextArea
-              {...control}
-              rows={member === 'schema' ? 4 : 2}
-              spellCheck={member === 'rubric'}
-              value={value}
-              onChange={(event) => onChange(event.target.value)}
-            />
-          );
-        const number = member === 'pattern' ? {} : { type: 'number', min: 0, step: 'any' };
-        return (
-          <TextInput
-            {...control}
-            {...number}
-            spellCheck={false}
-            value={value}
-            onChange={(event) => onChange(event.target.value)}
-          />
-        );
-      }}
-    </Field>
-  );
+  const shared = { label: labels[member], hint: hints[member], error: fault, value, onChange };
+  if (member === 'modelId') {
+    const nothing = judges.length === 0 ? t('No model here can judge') : t('Choose a model');
+    return (
+      <SelectField {...shared} options={[{ value: '', label: nothing }, ...judges.map(({ id }) => ({ value: id, label: id }))]} />
+    );
+  }
+  if (member === 'schema') return <TextAreaField {...shared} rows={4} spellCheck={false} />;
+  if (member === 'rubric') return <TextAreaField {...shared} rows={2} spellCheck />;
+  const number = member === 'pattern' ? {} : { type: 'number', min: 0, step: 'any' };
+  return <TextField {...shared} {...number} spellCheck={false} />;
 }
