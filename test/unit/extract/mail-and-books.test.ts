@@ -67,6 +67,24 @@ describe('EML', () => {
     const paths = [...chunkDocument(document)].map(({ headingPath }) => headingPath);
     expect(paths).toContain('Attachment: vertrag.docx > Kaution');
   });
+  it.each([
+    ['as RFC 3676 writes it', '>> First ', '>> asked.', '> Then ', '> answered.'],
+    ['as other programs write it', '> > First ', '> > asked.', '> Then ', '> answered.'],
+  ])('joins flowing lines of one depth of quotation, %s', async (_way, ...quoted) => {
+    const lines = [...quoted, 'My ', 'words. ', '> Theirs ', 'not mine.', '', ' From here', ' > sign', '-- ', 'Ann'];
+    const flowed = 'Content-Type: text/plain; charset=utf-8;\r\n format=flowed';
+    const { text } = await extract('flowed.eml', mail([`${flowed}\r\n\r\n${lines.join('\r\n')}`]));
+    expect(text.split('\n').slice(6)).toEqual([
+      ...['>> First asked.', '> Then answered.', 'My words. ', '> Theirs ', 'not mine.', '', 'From here', '> sign', '-- ', 'Ann'],
+    ]);
+  });
+  it('joins flowing lines that are cut in a word, and no others', async () => {
+    const text = async (type: string) =>
+      (await extract('flowed.eml', mail([`Content-Type: text/plain; ${type}\r\n\r\n> Zusammen \r\n> gesetzt; format=flowed`])))
+        .text;
+    expect(await text('format="flowed"; DelSp=Yes')).toContain('\n> Zusammengesetzt; format=flowed');
+    expect(await text('charset=utf-8')).toContain('\n> Zusammen \n> gesetzt; format=flowed');
+  });
   it('of HTML keeps its tables, and not what is hidden in it', async () => {
     const { text } = await extract(
       'a.eml',

@@ -2308,7 +2308,7 @@ export interface paths {
         put?: never;
         /**
          * Add file-upload data source
-         * @description Markdown, plain text, PDF, HTML, CSV, JSON, DOCX, XLSX, XLS, ODS, PPTX, EML and EPUB are read: what a file is, is found out from its content.
+         * @description Markdown, plain text, PDF, HTML, CSV, JSON, RSS, Atom, DOCX, XLSX, XLS, ODS, PPTX, EML and EPUB are read: what a file is, is found out from its content.
          */
         post: operations["addFileDataSource"];
         delete?: never;

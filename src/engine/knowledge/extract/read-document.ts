@@ -41,6 +41,8 @@ async function writeDocument(bytes: Uint8Array, type: DocumentType, writer: Docu
       return (await import('./formats/markdown.ts')).readMarkdown(type.text, writer);
     case 'text':
       return (await import('./formats/text/text.ts')).readText(type.text, writer);
+    case 'feed':
+      return (await import('./formats/text/feed.ts')).readFeed(type.text, writer);
     case 'docx':
       return (await import('./formats/docx/docx.ts')).readDocx(type.archive, writer, readPart);
     case 'xlsx':

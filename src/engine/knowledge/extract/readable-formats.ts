@@ -32,6 +32,12 @@ export const readableFormats = {
     extensions: ['json', 'jsonl', 'ndjson', 'geojson'],
     declared: /\bjson\b|ndjson/i,
   },
+  feed: {
+    name: 'RSS, Atom',
+    mimeType: 'application/rss+xml',
+    extensions: ['rss', 'atom'],
+    declared: /\b(?:rss|atom)\+xml/i,
+  },
   docx: {
     name: 'DOCX',
     mimeType: `${office}.wordprocessingml.document`,

@@ -7,7 +7,7 @@ import { damaged, ExtractError, encrypted } from './error.ts';
 import { type DocumentFormat, formatNamed, readableFormatNames, readableFormats } from './readable-formats.ts';
 
 export type ArchiveFormat = 'docx' | 'xlsx' | 'ods' | 'pptx' | 'epub';
-export type TextFormat = 'markdown' | 'text' | 'csv' | 'json';
+export type TextFormat = 'markdown' | 'text' | 'csv' | 'json' | 'feed';
 export type DocumentType =
   | { readonly format: Exclude<DocumentFormat, ArchiveFormat | TextFormat>; readonly mimeType: string }
   | { readonly format: ArchiveFormat; readonly mimeType: string; readonly archive: Archive }
@@ -46,6 +46,8 @@ export async function sniff(document: DocumentBytes): Promise<DocumentType> {
   if (isMail(head, namedFormat, document)) return toType('eml');
   const text = decodeText(bytes);
   if (isTextFormat(namedFormat) && namedFormat !== 'text') return { ...toType(namedFormat), text };
+  const feed = feedType(text);
+  if (feed !== undefined) return { format: 'feed', mimeType: feed, text };
   if (/^[[{]/.test(head) && isJson(text)) return { ...toType('json'), text };
   return { ...toType('text'), text };
 }
@@ -154,6 +156,17 @@ function isText(bytes: Uint8Array): boolean {
   let controls = 0;
   for (const code of codes) if (code < 0x20 && (code < 0x07 || code > 0x0d) && code !== 0x1b) controls += 1;
   return controls <= codes.length * controlShareMax;
+}
+
+const feedRoot = /^(?:\s|<\?[^>]{0,500}>|<!--(?:(?!-->)[\s\S]){0,2000}-->|<!DOCTYPE[^>]{0,500}>)*<(rss|feed|rdf:RDF)(?=[\s>])/;
+
+/** The media type of a feed of news: RSS 2.0 and its predecessors, RSS 1.0, or Atom. */
+function feedType(text: string): string | undefined {
+  const head = text.slice(0, 4096);
+  const root = feedRoot.exec(head)?.[1];
+  if (root === 'feed') return /(?:w3\.org\/2005\/|purl\.org\/)atom/i.test(head) ? 'application/atom+xml' : undefined;
+  const isRss = root === 'rss' || (root !== undefined && head.includes('purl.org/rss/'));
+  return isRss ? readableFormats.feed.mimeType : undefined;
 }
 
 function isJson(text: string): boolean {

@@ -24,7 +24,7 @@ export async function readEml(bytes: Uint8Array, writer: DocumentWriter, readPar
   writer.block('paragraph', headLines(mail));
   if (mail.html !== undefined && mail.html.trim() !== '') {
     writeHtml(textOfBody(mail.html), writer);
-  } else writer.text(mail.text ?? '', plainBlocks);
+  } else writer.text((await readFlowed(bytes)) ?? mail.text ?? '', plainBlocks);
   // Pictures inside the body are not documents.
   const attachments = mail.attachments.filter(
     ({ related: isRelated, mimeType }) => isRelated !== true || !mimeType.startsWith('image/'),
@@ -43,6 +43,50 @@ async function parse(bytes: Uint8Array): Promise<Email> {
     if (error instanceof RangeError) throw error;
     throw damaged('The mail');
   }
+}
+
+const contentType = /^content-type:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim;
+
+/**
+ * The text of a mail whose lines flow (RFC 3676). The library joins lines whatever their depth of quotation, so the parts get another format for it, and
+ * the lines are joined here. Undefined where no part says that its lines flow.
+ */
+async function readFlowed(bytes: Uint8Array): Promise<string | undefined> {
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  let isFlowed = false;
+  let dropsSpace = false;
+  const renamed = raw.replace(contentType, (header) =>
+    header.replace(/\bformat="?flowed\b/i, (format) => {
+      isFlowed = true;
+      dropsSpace ||= /\bdelsp="?yes\b/i.test(header);
+      return `${format}-here`;
+    }),
+  );
+  return isFlowed ? joinFlowed((await parse(Buffer.from(renamed, 'latin1'))).text ?? '', dropsSpace) : undefined;
+}
+
+/** Joins lines of one depth of quotation that end in a space. `-- `, above a signature, stands alone. */
+function joinFlowed(text: string, dropsSpace: boolean): string {
+  const paragraphs: { readonly depth: number; readonly pieces: string[] }[] = [];
+  let goesOn = false;
+  for (const line of text.split(/\r?\n/)) {
+    const { depth, rest } = readQuotation(line);
+    const isSignature = rest === '-- ';
+    const last = paragraphs.at(-1);
+    const piece = dropsSpace && rest.endsWith(' ') && !isSignature ? rest.slice(0, -1) : rest;
+    if (goesOn && !isSignature && last?.depth === depth) last.pieces.push(piece);
+    else paragraphs.push({ depth, pieces: [piece] });
+    goesOn = rest.endsWith(' ') && !isSignature;
+  }
+  return paragraphs.map(({ depth, pieces }) => `${depth === 0 ? '' : `${'>'.repeat(depth)} `}${pieces.join('')}`).join('\n');
+}
+
+/** A line begins with a `>` for each depth, then with a space where it would begin with one, or with `From `. Some mail programs write `> > `. */
+function readQuotation(line: string): { readonly depth: number; readonly rest: string } {
+  let depth = 0;
+  let at = 0;
+  for (; line[at] === '>'; at += line[at + 1] === ' ' && line[at + 2] === '>' ? 2 : 1) depth += 1;
+  return { depth, rest: line.slice(line[at] === ' ' ? at + 1 : at) };
 }
 
 function headLines({ from, to, cc, headers }: Email): string {
