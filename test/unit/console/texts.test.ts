@@ -34,6 +34,13 @@ const placeholders = (text: string) =>
     .sort();
 
 describe('the texts of the console', () => {
+  it('have words for every queue of jobs', () => {
+    const names = (file: string) =>
+      readFileSync(join(import.meta.dirname, '../../..', file), 'utf8').matchAll(/^ {2}'([\w-]+\.[\w-]+)':/gm);
+    const queues = [...names('src/engine/jobs/job.ts')].map(([, name]) => name);
+    expect(queues.length).toBeGreaterThan(10);
+    expect([...names('console/src/screens/installation/Jobs.tsx')].map(([, name]) => name).sort()).toEqual(queues.sort());
+  });
   it('are all there in German', () => {
     expect([...messages()].filter(([message]) => german[message] === undefined)).toEqual([]);
   });

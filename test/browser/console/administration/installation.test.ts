@@ -32,6 +32,14 @@ describe.skipIf(!hasBrowser())('the installation in the console', () => {
     expect(problems).toEqual([]);
   });
 
+  it('names the queues in the language of the reader', async () => {
+    const { page } = await openConsole(service, ann, '/administration/installation', { locale: 'de-DE' });
+    const queues = page.getByRole('table', { name: 'Hintergrundaufgaben' }).getByRole('rowheader');
+    await queues.getByText('Dokumente indizieren').waitFor();
+    expect((await queues.allTextContents()).filter((name) => /knowledge|source|\.|-/.test(name))).toEqual([]);
+    await keepConsolePicture(page, 'installation-german');
+  });
+
   it('is for operators alone, and can be read in dark colors on a telephone', async () => {
     const bob = await make.person({ role: 'ADMIN' });
     const { page } = await openConsole(service, bob, '/administration/installation');

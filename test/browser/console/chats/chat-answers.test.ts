@@ -90,6 +90,24 @@ describe.skipIf(!hasBrowser())('an answer in the console', () => {
     expect(await link.getAttribute('href')).toMatch(/passage=\d+-\d+/);
   });
 
+  it('has words without the marks of Markdown for sources that are closed', async () => {
+    const files = {
+      'care.md': '# Lamp care\n\nThe **bulb** of a lamp is cleaned.',
+      'bulbs.md': '# Lamp bulbs\n\nThe **glass** of a lamp bulb.',
+    };
+    for (const [name, text] of Object.entries(files))
+      await indexed(ann, (await addFile(ann, agentId, name, text, 'text/markdown')).body.id);
+    upstream.next({ text: ['Clean the bulb of a lamp [1] and its glass [2].'] });
+    const { page, transcript, ask, isOver } = await open();
+    await ask('How do I clean the bulb of a lamp?');
+    await isOver();
+    await transcript.getByRole('button', { name: /^Source 1/ }).click();
+    const items = page.getByRole('complementary', { name: 'Sources' }).getByRole('listitem');
+    await items.nth(0).locator('mark').first().waitFor();
+    expect(await items.nth(1).locator('p').textContent()).toMatch(/^Lamp (?:care|bulbs)\s+The (?:bulb|glass) of/);
+    await keepConsolePicture(page, 'chat-sources-closed');
+  });
+
   it('marks the sentence that supports it, also in the document, from which one comes back to the open sources', async () => {
     const terms =
       '# Warranty\n\nBicycles are checked **twice a year**. The warranty on batteries lasts two years. Tyres have none.\n';

@@ -32,6 +32,14 @@ async function added(filename: string, content: string | Uint8Array, type: strin
 }
 
 describe.skipIf(!hasBrowser())('a document in the console', () => {
+  it('of a source of files: an address of a part that this source does not have shows and selects the overview', async () => {
+    const { id } = (await addFile(ann, agentId, 'tides.txt', 'High tide is at noon.', 'text/plain')).body;
+    const { page } = await openConsole(service, ann, `/knowledge/${id}/permissions`);
+    const parts = page.getByRole('navigation', { name: 'Parts of the source' });
+    await parts.getByRole('link', { name: 'Overview' }).waitFor();
+    expect(await parts.locator('[aria-current="page"]').allTextContents()).toEqual(['Overview']);
+  });
+
   it('leads from an answer to the page of a PDF, with the passage marked', async () => {
     const filler = longText(3).replaceAll('\n', ' ');
     const pages = [1, 2, 3].map((number) => ({ heading: `Chapter ${number}`, columns: [number === 3 ? fact : filler] }));

@@ -4,7 +4,9 @@ import { Link } from 'wouter';
 import { usePage } from '../../../graphql/hooks.ts';
 import { markPassage } from '../../../parts/markdown/marks.ts';
 import { ReadText } from '../../../parts/markdown/ReadText.tsx';
+import { readPlain } from '../../../parts/markdown/reading/plain.ts';
 import { findSupport, type Range } from '../../../parts/markdown/reading/sentences.ts';
+import { isMarkdown } from '../../../parts/markdown/reading/written.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { IconButton } from '../../../ui/form/button.tsx';
@@ -124,7 +126,7 @@ function OneSource({
           {isHidden ? null : <SourceLink citation={citation} passage={passage} support={support} answerId={answerId} />}
         </div>
       ) : (
-        <p className={styles.snippet}>{words}</p>
+        <p className={styles.snippet}>{isMarkdown(passage?.content?.mimeType) ? readPlain(words) || words : words}</p>
       )}
     </li>
   );

@@ -62,6 +62,7 @@ export function SourceScreen({ id, part }: { readonly id: string; readonly part:
     ...(source.canEdit && hasPermissions(source.type) ? [{ href: `${base}/permissions`, label: t('Permissions') }] : []),
     ...(source.canEdit ? [{ href: `${base}/settings`, label: t('Settings') }] : []),
   ];
+  const address = `${base}/${part}`;
   return (
     <Page
       title={source.name}
@@ -72,7 +73,11 @@ export function SourceScreen({ id, part }: { readonly id: string; readonly part:
       }
       actions={source.canEdit ? <SourceActions source={source} /> : undefined}
     >
-      <TabLinks label={t('Parts of the source')} tabs={parts} current={part === '' ? base : `${base}/${part}`} />
+      <TabLinks
+        label={t('Parts of the source')}
+        tabs={parts}
+        current={parts.some(({ href }) => href === address) ? address : base}
+      />
       <UploadStrip />
       {source.warnings.map(({ code, message }) => (
         <Note key={code} tone="warn">
