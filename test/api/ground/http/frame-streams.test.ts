@@ -220,6 +220,22 @@ describe('a reader that stops reading', () => {
   });
 });
 
+it('a stream writes ends of lines by Unicode as escapes, at which some clients cut its lines', async () => {
+  const streams = new SseStreams({ heartbeatMs: 1_000, bufferMaxBytes: 40 });
+  const text = `one\u2028two\u2029three\u0085${'é'.repeat(60)}`;
+  const frame = `data: ${JSON.stringify(text)}\n\n`;
+  const server = createServer(async (_req, res) => {
+    const stream = streams.start(res, 'req_1', []);
+    await stream.write(frame);
+    stream.end(frame);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const received = await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)).text();
+  expect(received).not.toMatch(/[\u0085\u2028\u2029]/);
+  expect(received.match(/^data: .*$/gm)?.map((line) => JSON.parse(line.slice('data: '.length)))).toEqual([text, text]);
+  await new Promise((done) => server.close(done));
+});
+
 it('a stream for a reader who left while it was opened is not kept', async () => {
   const streams = new SseStreams({ heartbeatMs: 1_000, bufferMaxBytes: 1_000 });
   const { promise: left, resolve } = Promise.withResolvers<ServerResponse>();
