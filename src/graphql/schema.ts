@@ -44,6 +44,7 @@ import './people/sign-in/invitations.ts';
 import './people/connected-apps.ts';
 import './people/sign-in/passkeys.ts';
 import './knowledge/connections.ts';
+import './knowledge/mcp-oauth-clients.ts';
 import './people/groups.ts';
 import './people/tenants.ts';
 import './people/organizations.ts';

@@ -195,6 +195,7 @@ function listAdministration(t: (message: string) => string) {
     { id: 'budgets', title: t('Budgets'), href: '/administration/budgets' },
     { id: 'guard', title: t('Guard'), href: '/administration/guard' },
     { id: 'documents', title: t('Saved documents'), href: '/administration/documents' },
+    { id: 'mcp-clients', title: t('MCP clients'), href: '/administration/mcp-clients' },
     { id: 'webhooks', title: t('Webhooks'), href: '/administration/webhooks' },
   ];
 }

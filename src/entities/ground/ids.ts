@@ -46,6 +46,7 @@ export const idPrefixes = {
   oauthClient: 'oac',
   repoHostInstallation: 'rhi',
   mcpServer: 'mcp',
+  mcpOauthClient: 'moc',
   upload: 'upl',
   fileUpload: 'upload',
   uploadPart: 'part',

@@ -76,8 +76,13 @@ export interface AuthorizationServer {
 
 /** What Parley is called at an authorization server. */
 export interface McpClient {
-  /** `document`: its id is the address of its metadata. `registered`: the server gave the id. `given`: a person gave the id. */
-  readonly origin: 'document' | 'registered' | 'given';
+  /**
+   * `document`: its id is the address of its metadata. `registered`: the server gave the id. `given`: a person gave the id. `organization`: an administrator
+   * gave it for all members; the secret is not kept here, but read when it is sent.
+   */
+  readonly origin: 'document' | 'registered' | 'given' | 'organization';
+  /** The McpOauthClient of the origin `organization`. */
+  readonly organizationClientId?: string | undefined;
   readonly client_id: string;
   readonly client_secret?: string | undefined;
   readonly client_secret_expires_at?: number | undefined;

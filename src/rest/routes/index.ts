@@ -24,6 +24,7 @@ import { runRoutes } from './conversations/runs.ts';
 import { uploadRoutes } from './conversations/uploads.ts';
 import { connectionRoutes } from './knowledge/connections.ts';
 import { embeddingRoutes } from './knowledge/embeddings.ts';
+import { mcpOauthClientRoutes } from './knowledge/mcp-oauth-clients.ts';
 import { permissionRoutes } from './knowledge/permissions.ts';
 import { searchRoutes } from './knowledge/search.ts';
 import { dataSourceKindRoutes } from './knowledge/source-kinds.ts';
@@ -78,6 +79,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...savedDocumentRoutes,
   ...webhookRoutes,
   ...connectionRoutes,
+  ...mcpOauthClientRoutes,
   ...grantRoutes,
   ...guardRoutes,
   ...memoryRoutes,

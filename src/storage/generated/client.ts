@@ -207,6 +207,11 @@ export type AgentCategory = Prisma.AgentCategoryModel
  */
 export type Connection = Prisma.ConnectionModel
 /**
+ * Model McpOauthClient
+ * What Parley is called at the authorization server of an MCP server, for all members of an organization.
+ */
+export type McpOauthClient = Prisma.McpOauthClientModel
+/**
  * Model PermissionPrincipal
  * Somebody whom an access list of a source names: a person, a group, a domain, everybody. The same for all sources of a directory.
  */

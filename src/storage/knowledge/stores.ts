@@ -2,6 +2,7 @@ import type { Database } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
 import { ConnectionAttemptStore } from './connections/attempts.ts';
 import { ConnectionStore } from './connections/connections.ts';
+import { McpOauthClientStore } from './connections/mcp-oauth-clients.ts';
 import { EmbeddingStore } from './embeddings/embeddings.ts';
 import { IndexingStore } from './indexing/indexing.ts';
 import { KnowledgeItemStore } from './items/items.ts';
@@ -24,6 +25,7 @@ export class KnowledgeStores {
   readonly items: KnowledgeItemStore;
   readonly connections: ConnectionStore;
   readonly connectionAttempts: ConnectionAttemptStore;
+  readonly mcpOauthClients: McpOauthClientStore;
   readonly connectedSources: ConnectedSourceStore;
   readonly sourceLinks: SourceLinks;
   readonly sourceRuns: SourceRunStore;
@@ -47,6 +49,7 @@ export class KnowledgeStores {
     this.items = new KnowledgeItemStore(db);
     this.connections = new ConnectionStore(db, signals);
     this.connectionAttempts = new ConnectionAttemptStore(db);
+    this.mcpOauthClients = new McpOauthClientStore(db);
     this.connectedSources = new ConnectedSourceStore(db, signals);
     this.sourceLinks = new SourceLinks(db);
     this.sourceRuns = new SourceRunStore(db);

@@ -55,6 +55,7 @@ const dialogs: readonly (readonly [address: string, button: string])[] = [
   ['/account/memories', 'Add a memory'],
   ['/account/schedules', 'New schedule'],
   ['/administration/documents', 'New document'],
+  ['/administration/mcp-clients', 'New client'],
   ['/administration/webhooks', 'New webhook'],
   ['/agents', 'New agent'],
   ['/knowledge', 'Add knowledge'],

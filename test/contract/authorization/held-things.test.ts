@@ -50,6 +50,8 @@ const deletingNoContent: ReadonlySet<string> = new Set([
   // It asks for what others keep, and has nothing of them.
   'deleteSavedDocument',
   'deleteAgentGrants',
+  // What the service is called elsewhere.
+  'deleteMcpOauthClient',
   'deleteConnection',
   'deleteDataExport',
   'deleteGroup',

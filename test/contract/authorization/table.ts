@@ -628,6 +628,13 @@ export const table: Readonly<Record<string, Line>> = {
     input: { installationId: world.number(), accountName: 'ann' },
   })),
   'Mutation.storeMcpServer': line('anyone', () => ({ input: { name: 'Weather', url: 'https://mcp.example.com/mcp' } })),
+  'Query.mcpOauthClient': line('administersWhereItActs', async ({ world }) => ({ id: await world.mcpOauthClient() })),
+  'Query.mcpOauthClients': line('administersItsOwn'),
+  'Mutation.saveMcpOauthClient': {
+    ...line('administersItsOwn', () => ({ input: { url: 'http://127.0.0.1:1/mcp', clientId: 'parley' } })),
+    reaches: 503,
+  },
+  'Mutation.deleteMcpOauthClient': line('administersWhereItActs', async ({ world }) => ({ id: await world.mcpOauthClient() })),
   'Mutation.updateConnection': line('isOwner', byId('connection', { accountName: 'bob' })),
   'Mutation.deleteConnection': line('administersOwners', async ({ world }) => ({ id: await world.connection() })),
 

@@ -289,6 +289,7 @@ class Maker {
     await this.#webhook(agent);
     await this.#world.budget('ORGANIZATION');
     await this.#world.savedDocument();
+    await this.#world.mcpOauthClient();
     await this.#world.invitation();
     await this.#world.passkey();
     await this.#world.connectedApp();

@@ -522,6 +522,13 @@ export class World {
     const made = await this.admin.graphql('mutation ($input: SetBudgetInput!) { setBudget(input: $input) { id } }', { input });
     return made.data.setBudget.id;
   }
+  async mcpOauthClient(): Promise<string> {
+    const { storage, newId, now } = this.service.deps;
+    const id = newId('mcpOauthClient');
+    const place = { id, createdAt: now(), orgId: this.home.id, url: `https://${id}.example/mcp`, issuer: 'https://a.example' };
+    await storage.knowledge.mcpOauthClients.set({ ...place, clientId: 'parley', hasSecret: false, sealed: '', scopes: [] });
+    return id;
+  }
   async savedDocument(): Promise<string> {
     // A document of the same name would be changed, not made.
     const name = this.command().replaceAll('-', '_');

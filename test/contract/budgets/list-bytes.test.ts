@@ -65,6 +65,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.legalHolds': short(9_000, 'a reason of 2,000 characters'),
   'Query.budgets': short(1_000, 'ids, numbers and times'),
   'Query.savedDocuments': short(63_000, 'a document of 20,000 characters and a description of 1,000; one has a few hundred'),
+  'Query.mcpOauthClients': short(9_000, 'an address and an issuer of 2,000 characters; ids and scopes have a few dozen'),
   'Query.ownBudgets': short(1_000, 'ids, numbers and times of the budgets of one caller'),
   'ApiKey.budgets': short(4 * 1_000, 'at most four: by day or month, of tokens or money'),
   'Query.webhooks': short(16_000, 'an address of 2,000 characters, a description of 500, 100 ids of agents'),

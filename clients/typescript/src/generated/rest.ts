@@ -3741,6 +3741,54 @@ export interface paths {
         patch: operations["updateConnection"];
         trace?: never;
     };
+    "/api/v1/admin/mcp-clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List clients of MCP servers
+         * @description The clients of MCP servers of the key's organization, newest first. For administrators.
+         */
+        get: operations["listMcpOauthClients"];
+        /**
+         * Save a client of an MCP server
+         * @description What the service is called at the authorization server of an MCP server: all members of the organization sign in with it from then on. It replaces what was saved for that server. For administrators.
+         */
+        put: operations["saveMcpOauthClient"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/mcp-clients/{clientId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a client of an MCP server
+         * @description For administrators.
+         */
+        get: operations["getMcpOauthClient"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a client of an MCP server
+         * @description Who signed in with it has to sign in again when the token ends. Answers what it was.
+         */
+        delete: operations["deleteMcpOauthClient"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/grants": {
         parameters: {
             query?: never;
@@ -10620,6 +10668,31 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description What the service is called at the authorization server of an MCP server, for all members of the organization: an administrator registered it there by hand. */
+        McpOauthClient: {
+            /** @description The id of the client. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was first saved.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last saved.
+             */
+            updatedAt: string;
+            /** @description The address of the MCP server. */
+            url: string;
+            /** @description The authorization server that the MCP server named when the client was saved. The secret goes to no other: where the server names another one, nobody can sign in until the client is saved again. */
+            issuer: string;
+            /** @description Its id at the authorization server. */
+            clientId: string;
+            /** @description Whether it has a secret, which is shown to nobody. */
+            hasSecret: boolean;
+            /** @description What people are asked for; empty: what the server names. */
+            scopes: string[];
+        };
         /**
          * McpServerTool
          * @description Tools of a configured MCP integration: without items of discovery or approval.
@@ -14381,6 +14454,17 @@ export interface components {
             document: string;
             /** @description At most 64 lower-case letters, digits and _, the first a letter. Names of tools of agents (ask_…, search_knowledge) are taken. */
             name: string;
+        };
+        /** @description A client of an MCP server for all members of the organization. The one that was saved for that server is replaced. */
+        SaveMcpOauthClientInput: {
+            /** @description The id of a client that was registered by hand at the authorization server, with the redirect address `<PUBLIC_URL>/oauth/callback`. */
+            clientId: string;
+            /** @description Its secret, if it has one; kept sealed, and shown to nobody. */
+            clientSecret?: string | null;
+            /** @description The scopes to ask for; at most 100. Default: those that the server names. */
+            scopes?: string[] | null;
+            /** @description The http or https address of the MCP server, as connections with it have it. */
+            url: string;
         };
         /** @description A query or a mutation that the organization has saved. It is a tool of MCP clients and a route of REST, and runs with the key and the rights of whoever calls it. */
         SavedDocument: {
@@ -28883,6 +28967,169 @@ export interface operations {
             409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
             "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listMcpOauthClients: {
+        parameters: {
+            query?: {
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["McpOauthClient"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    saveMcpOauthClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://mcp.example.com/mcp",
+                 *       "clientId": "parley",
+                 *       "clientSecret": "secret-of-the-client"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SaveMcpOauthClientInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpOauthClient"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getMcpOauthClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                clientId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpOauthClient"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteMcpOauthClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                clientId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpOauthClient"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
             "5XX": components["responses"]["Error5XX"];
         };
     };

@@ -52,6 +52,7 @@ function useTabs(): readonly { readonly href: string; readonly label: string }[]
     { href: '/administration/budgets', label: t('Budgets'), isShown: isReader },
     { href: '/administration/guard', label: t('Guard'), isShown: isReader },
     { href: '/administration/documents', label: t('Saved documents'), isShown: isReader },
+    { href: '/administration/mcp-clients', label: t('MCP clients'), isShown: isReader },
     { href: '/administration/webhooks', label: t('Webhooks'), isShown: isReader },
     { href: '/administration/schedules', label: t('Schedules'), isShown: isReader },
     { href: '/administration/connections', label: t('Connections'), isShown: isReader },

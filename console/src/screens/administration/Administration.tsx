@@ -8,6 +8,7 @@ import { Data } from './data-life/Data.tsx';
 import { GroupPage } from './groups/GroupPage.tsx';
 import { Groups } from './groups/Groups.tsx';
 import { OrganizationGuard } from './guard/OrganizationGuard.tsx';
+import { McpClients } from './mcp-clients/McpClients.tsx';
 import { Invitations } from './members/Invitations.tsx';
 import { Members } from './members/Members.tsx';
 import { PersonPage } from './person/PersonPage.tsx';
@@ -35,6 +36,7 @@ export function Administration() {
       <Route path="/administration/budgets">{isReader ? <Budgets /> : <NotAllowed />}</Route>
       <Route path="/administration/guard">{isReader ? <OrganizationGuard /> : <NotAllowed />}</Route>
       <Route path="/administration/documents">{isReader ? <SavedDocuments /> : <NotAllowed />}</Route>
+      <Route path="/administration/mcp-clients">{isReader ? <McpClients /> : <NotAllowed />}</Route>
       <Route path="/administration/webhooks">{isReader ? <Webhooks /> : <NotAllowed />}</Route>
       <Route>
         <Missing />

@@ -533,6 +533,7 @@ export type RunChoicesQuery = { agents: { groups: Array<{ key: string | null, ag
     | { __typename: 'Invitation', id: string }
     | { __typename: 'KnowledgeItem', id: string }
     | { __typename: 'LegalHold', id: string }
+    | { __typename: 'McpOauthClient', id: string }
     | { __typename: 'Membership', id: string }
     | { __typename: 'Memory', id: string }
     | { __typename: 'Message', id: string }

@@ -430,6 +430,7 @@ export const ModelName = {
   AgentMessageCount: 'AgentMessageCount',
   AgentCategory: 'AgentCategory',
   Connection: 'Connection',
+  McpOauthClient: 'McpOauthClient',
   PermissionPrincipal: 'PermissionPrincipal',
   PermissionMember: 'PermissionMember',
   AccessSet: 'AccessSet',
@@ -537,7 +538,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "oauthClient" | "oauthRecord" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentVersion" | "agentDraftChange" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "task" | "savedRunFilter" | "runEventBatch" | "binnedRun" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "savedDocument" | "budget" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "experiment" | "agentGate" | "guard" | "guardCount" | "experimentResult" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "oauthClient" | "oauthRecord" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentVersion" | "agentDraftChange" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "mcpOauthClient" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "task" | "savedRunFilter" | "runEventBatch" | "binnedRun" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "savedDocument" | "budget" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "experiment" | "agentGate" | "guard" | "guardCount" | "experimentResult" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2980,6 +2981,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ConnectionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ConnectionCountAggregateOutputType> | number
+        }
+      }
+    }
+    McpOauthClient: {
+      payload: Prisma.$McpOauthClientPayload<ExtArgs>
+      fields: Prisma.McpOauthClientFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.McpOauthClientFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.McpOauthClientFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload>
+        }
+        findFirst: {
+          args: Prisma.McpOauthClientFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.McpOauthClientFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload>
+        }
+        findMany: {
+          args: Prisma.McpOauthClientFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload>[]
+        }
+        create: {
+          args: Prisma.McpOauthClientCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload>
+        }
+        createMany: {
+          args: Prisma.McpOauthClientCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.McpOauthClientCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload>[]
+        }
+        delete: {
+          args: Prisma.McpOauthClientDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload>
+        }
+        update: {
+          args: Prisma.McpOauthClientUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload>
+        }
+        deleteMany: {
+          args: Prisma.McpOauthClientDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.McpOauthClientUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.McpOauthClientUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload>[]
+        }
+        upsert: {
+          args: Prisma.McpOauthClientUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpOauthClientPayload>
+        }
+        aggregate: {
+          args: Prisma.McpOauthClientAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMcpOauthClient>
+        }
+        groupBy: {
+          args: Prisma.McpOauthClientGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.McpOauthClientGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.McpOauthClientCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.McpOauthClientCountAggregateOutputType> | number
         }
       }
     }
@@ -10309,6 +10384,22 @@ export const ConnectionScalarFieldEnum = {
 export type ConnectionScalarFieldEnum = (typeof ConnectionScalarFieldEnum)[keyof typeof ConnectionScalarFieldEnum]
 
 
+export const McpOauthClientScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  orgId: 'orgId',
+  url: 'url',
+  issuer: 'issuer',
+  clientId: 'clientId',
+  hasSecret: 'hasSecret',
+  sealed: 'sealed',
+  scopes: 'scopes'
+} as const
+
+export type McpOauthClientScalarFieldEnum = (typeof McpOauthClientScalarFieldEnum)[keyof typeof McpOauthClientScalarFieldEnum]
+
+
 export const PermissionPrincipalScalarFieldEnum = {
   id: 'id',
   orgId: 'orgId',
@@ -12091,6 +12182,7 @@ export type GlobalOmitConfig = {
   agentMessageCount?: Prisma.AgentMessageCountOmit
   agentCategory?: Prisma.AgentCategoryOmit
   connection?: Prisma.ConnectionOmit
+  mcpOauthClient?: Prisma.McpOauthClientOmit
   permissionPrincipal?: Prisma.PermissionPrincipalOmit
   permissionMember?: Prisma.PermissionMemberOmit
   accessSet?: Prisma.AccessSetOmit

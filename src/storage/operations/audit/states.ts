@@ -57,6 +57,10 @@ const readers: Readonly<Partial<Record<IdKind, Reader>>> = {
     return organization.findUnique({ where: { id }, select });
   },
   budget: (id, { budget }) => budget.findUnique({ where: { id }, select: { amount: true, allowsUnpricedModels: true } }),
+  mcpOauthClient: (id, { mcpOauthClient }) => {
+    const select = { url: true, issuer: true, clientId: true, scopes: true } as const;
+    return mcpOauthClient.findUnique({ where: { id }, select });
+  },
   savedDocument: (id, { savedDocument }) => savedDocument.findUnique({ where: { id }, select: { name: true } }),
   webhook: (id, { webhook }) => webhook.findUnique({ where: { id }, select: { events: true, agentIds: true, isEnabled: true } }),
   schedule: (id, { schedule }) => {

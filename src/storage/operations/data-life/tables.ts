@@ -150,6 +150,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   UsedTicket: { leftOut: shortLived },
   CallApproval: ownedRule('delete'),
   SavedDocument: ofOrganizations,
+  McpOauthClient: ofOrganizations,
   Webhook: { ...ofOrganizations, omit: ['secret', 'previousSecret'] },
   // What a receiver answered is for administrators.
   WebhookDelivery: ownedRule('delete', { omit: ['lastBodyStart', 'lastError'] }),

@@ -60,6 +60,7 @@ const goesWith: Readonly<Partial<Record<Model, Model>>> = {
 /** Which a hold does not keep, and why. */
 const notKept: Readonly<Partial<Record<Model, string>>> = {
   SavedRunFilter: 'It is a name for a list.',
+  McpOauthClient: 'It is what the service is called elsewhere; the audit log keeps which one.',
   SavedDocument: 'It is a query that an administrator named; the audit log keeps what it said.',
   GuardCount: 'It is a number, without what was masked.',
   Experiment: 'It is a report on an agent; the cases it asked are kept.',

@@ -44,8 +44,18 @@ export interface ConsentRequest {
   readonly before?: McpGrant | undefined;
 }
 
+/** A client that an organization has for all of its members, with its secret. */
+export interface OrganizationClient extends GivenClient {
+  readonly id: string;
+  /** The only authorization server that the secret is sent to. */
+  readonly issuer: string;
+  readonly scopes: readonly string[];
+}
+
 export interface McpAuthorizationOptions {
   readonly egress: Egress;
+  /** The client of an organization by its id, or by the address of its MCP server. */
+  findClient(orgId: string, by: { readonly id: string } | { readonly url: string }): Promise<OrganizationClient | undefined>;
   readonly version: string;
   /** Of links to this service, without a slash at the end. */
   publicUrl(): string;
@@ -74,8 +84,14 @@ export class McpAuthorization {
     return this.#ask(owner, signal, [request.client?.clientSecret], async (fetch) => {
       const sdk = await import('@modelcontextprotocol/client');
       const discovery = await discover(serverUrl, fetch);
-      const scope = readScope(discovery, request, sdk.computeScopeUnion);
-      const client = await this.#findClient(discovery.server, request, scope, fetch);
+      const organizationClient =
+        request.client === undefined ? await this.#options.findClient(owner.orgId, { url: serverUrl }) : undefined;
+      const scopes = request.scopes ?? organizationClient?.scopes;
+      const scope = readScope(discovery, { ...request, scopes }, sdk.computeScopeUnion);
+      const client =
+        organizationClient === undefined
+          ? await this.#findClient(discovery.server, request, scope, fetch)
+          : toSharedClient(organizationClient, discovery.server, redirectUri);
       const { authorizationUrl, codeVerifier } = await sdk.startAuthorization(discovery.server.issuer, {
         metadata: discovery.server,
         clientInformation: client,
@@ -94,16 +110,17 @@ export class McpAuthorization {
    *
    * @param answer  `iss` is the issuer that the answer names: it must be the one that was asked (RFC 9207).
    */
-  finish(
+  async finish(
     { verifier, grant }: PendingConsent,
     answer: { readonly code: string; readonly iss: string | undefined },
     owner: ShareOwner,
     signal: AbortSignal,
   ): Promise<McpTokens> {
-    return this.#ask(owner, signal, [answer.code, verifier, grant.client.client_secret], async (fetch) => {
+    const client = await this.#clientOf(grant, owner);
+    return this.#ask(owner, signal, [answer.code, verifier, client.client_secret], async (fetch) => {
       const sdk = await import('@modelcontextprotocol/client');
       const tokens = await sdk.exchangeAuthorization(grant.server.issuer, {
-        ...requestOptions(grant, fetch),
+        ...requestOptions({ ...grant, client }, fetch),
         authorizationCode: answer.code,
         ...(answer.iss === undefined ? {} : { iss: answer.iss }),
         codeVerifier: verifier,
@@ -130,28 +147,40 @@ export class McpAuthorization {
     });
   }
 
+  /** The authorization server that an MCP server names. */
+  findIssuer(serverUrl: string, owner: ShareOwner, signal: AbortSignal): Promise<string> {
+    return this.#ask(owner, signal, [], async (fetch) => (await discover(serverUrl, fetch)).server.issuer);
+  }
+
   /** New tokens of a grant. The resource and the scopes stay. */
-  renew(
+  async renew(
     { refreshToken, mcp: grant }: ConnectionSecrets & { readonly mcp: McpGrant },
     owner: ShareOwner,
     signal: AbortSignal,
   ): Promise<McpTokens> {
-    return this.#ask(owner, signal, [refreshToken, grant.client.client_secret], async (fetch) => {
+    const client = await this.#clientOf(grant, owner);
+    return this.#ask(owner, signal, [refreshToken, client.client_secret], async (fetch) => {
       if (grant.kind === 'client') return this.#toTokens(await fetchClientTokens(grant, fetch), grant);
       if (refreshToken === undefined)
         throw new SourceError('AUTH', 'The token has ended, and there is none to renew it: sign in again.');
       const sdk = await import('@modelcontextprotocol/client');
-      const tokens = await sdk.refreshAuthorization(grant.server.issuer, { ...requestOptions(grant, fetch), refreshToken });
+      const options = requestOptions({ ...grant, client }, fetch);
+      const tokens = await sdk.refreshAuthorization(grant.server.issuer, { ...options, refreshToken });
       return this.#toTokens(tokens, grant);
     });
   }
 
   /** Gives tokens back (RFC 7009), where the authorization server takes them. A refresh token ends its access tokens too. */
-  revoke({ accessToken, refreshToken, mcp: grant }: ConnectionSecrets, owner: ShareOwner, signal: AbortSignal): Promise<void> {
+  async revoke(
+    { accessToken, refreshToken, mcp: grant }: ConnectionSecrets,
+    owner: ShareOwner,
+    signal: AbortSignal,
+  ): Promise<void> {
     const token = refreshToken ?? accessToken;
     const address = grant?.server.revocation_endpoint;
-    if (grant === undefined || token === undefined || address === undefined) return Promise.resolve();
-    const { client, server } = grant;
+    if (grant === undefined || token === undefined || address === undefined) return;
+    const { server } = grant;
+    const client = await this.#clientOf(grant, owner);
     return this.#ask(owner, signal, [token, client.client_secret], async (fetch) => {
       const sdk = await import('@modelcontextprotocol/client');
       const form = new URLSearchParams({ token, token_type_hint: refreshToken === undefined ? 'access_token' : 'refresh_token' });
@@ -196,6 +225,20 @@ export class McpAuthorization {
         secrets.filter((one) => one !== undefined),
       );
     }
+  }
+
+  /**
+   * The client of a grant, with the secret that the organization has for it now.
+   *
+   * @throws SourceError AUTH where the organization has it no more: its tokens cannot be renewed.
+   */
+  async #clientOf({ client, server }: Pick<McpGrant, 'client' | 'server'>, { orgId }: ShareOwner): Promise<McpClient> {
+    const { organizationClientId: id } = client;
+    if (id === undefined) return client;
+    const shared = await this.#options.findClient(orgId, { id });
+    if (shared?.clientId === client.client_id && shared.issuer === server.issuer)
+      return { ...client, client_secret: shared.clientSecret };
+    throw new SourceError('AUTH', 'The organization has another client for this MCP server now, or none: sign in again.');
   }
 
   /** A given client, the one of the earlier grant, the address of our metadata, or one that is registered now. */
@@ -251,7 +294,14 @@ export class McpAuthorization {
     const isOver = endsAt !== 0 && endsAt * 1_000 <= this.#options.now().getTime();
     // A client is registered with its scopes.
     const isForScopes = client.origin !== 'registered' || scopes.every((one) => splitScope(scope).includes(one));
-    return kind === 'consent' && server.issuer === issuer && client.redirectUri === redirectUri && !isOver && isForScopes;
+    return (
+      kind === 'consent' &&
+      client.origin !== 'organization' &&
+      server.issuer === issuer &&
+      client.redirectUri === redirectUri &&
+      !isOver &&
+      isForScopes
+    );
   }
 
   #toTokens({ access_token, refresh_token, expires_in, scope, token_type }: OAuthTokens, grant: McpGrant): McpTokens {
@@ -267,6 +317,17 @@ export class McpAuthorization {
       scopes: splitScope(scope ?? grant.scope),
     };
   }
+}
+
+/** @throws SourceError CONFIGURATION where the MCP server names another authorization server than when the client was saved. */
+function toSharedClient(
+  { id, clientId, issuer }: OrganizationClient,
+  server: AuthorizationServerMetadata,
+  redirectUri: string,
+): McpClient {
+  if (server.issuer === issuer) return { origin: 'organization', organizationClientId: id, client_id: clientId, redirectUri };
+  const message = `The client of your organization is for ${issuer}, and the MCP server names ${server.issuer} now: an administrator has to save the client again`;
+  throw new SourceError('CONFIGURATION', message);
 }
 
 function clientMetadata(redirectUri: string, publicUrl: string) {
