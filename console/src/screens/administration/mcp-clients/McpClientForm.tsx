@@ -2,10 +2,9 @@ import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Field, TextInput } from '../../../ui/form/field.tsx';
-import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
+import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
 import { type McpOauthClientRowFragment, SaveMcpOauthClientDocument } from './documents.ts';
 
@@ -35,43 +34,35 @@ export function McpClientForm({
     if ((await run({ input })) !== undefined) onSaved();
   };
   return (
-    <Dialog
+    <FormDialog
       title={saved === undefined ? t('New client') : t('Change {name}', { name: saved.url })}
-      isOpen
       onClose={onClose}
       onSubmit={() => void save()}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={isBusy} disabled={url.trim() === '' || clientId.trim() === ''}>
-            {t('Save')}
-          </Button>
-        </>
-      }
+      action={t('Save')}
+      isBusy={isBusy}
+      isBlocked={url.trim() === '' || clientId.trim() === ''}
     >
       <p>{t('Register a client at the authorization server of the MCP server first, with this redirect address:')}</p>
       <CodeBox text={redirectAddress} label={t('Redirect address')} />
       {saved === undefined ? (
-        <Field
+        <TextField
           label={t('Address of the MCP server')}
           hint={t('As members store it in their connections.')}
           error={findFault(error, 'url')}
-        >
-          {(control) => <TextInput {...control} type="url" value={url} onChange={({ target }) => setUrl(target.value)} />}
-        </Field>
+          type="url"
+          value={url}
+          onChange={setUrl}
+        />
       ) : null}
-      <Field label={t('Client id')} error={findFault(error, 'clientId')}>
-        {(control) => (
-          <TextInput
-            {...control}
-            spellCheck={false}
-            autoComplete="off"
-            value={clientId}
-            onChange={({ target }) => setClientId(target.value)}
-          />
-        )}
-      </Field>
-      <Field
+      <TextField
+        label={t('Client id')}
+        error={findFault(error, 'clientId')}
+        spellCheck={false}
+        autoComplete="off"
+        value={clientId}
+        onChange={setClientId}
+      />
+      <TextField
         label={t('Client secret')}
         hint={
           saved?.hasSecret === true
@@ -79,27 +70,20 @@ export function McpClientForm({
             : t('Empty: the client has none.')
         }
         error={findFault(error, 'clientSecret')}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            type="password"
-            autoComplete="off"
-            value={clientSecret}
-            onChange={({ target }) => setClientSecret(target.value)}
-          />
-        )}
-      </Field>
-      <Field
+        type="password"
+        autoComplete="off"
+        value={clientSecret}
+        onChange={setClientSecret}
+      />
+      <TextField
         label={t('Scopes')}
         hint={t('Separated by spaces. Empty: those that the server names.')}
         error={findFault(error, 'scopes')}
-      >
-        {(control) => (
-          <TextInput {...control} spellCheck={false} value={scopes} onChange={({ target }) => setScopes(target.value)} />
-        )}
-      </Field>
+        spellCheck={false}
+        value={scopes}
+        onChange={setScopes}
+      />
       <ErrorNote error={errorBeside(error, ['url', 'clientId', 'clientSecret', 'scopes'])} />
-    </Dialog>
+    </FormDialog>
   );
 }
