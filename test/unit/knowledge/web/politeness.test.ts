@@ -33,6 +33,24 @@ describe('what a site asks for', () => {
     expect(site.paths()).not.toContain('/private/a');
   });
 
+  it('takes a line of a sitemap, or one that it does not know, for no end of the names of a group', async () => {
+    site.set(
+      '/robots.txt',
+      `User-agent: parley\nSitemap: ${site.url}/none.xml\n\nHost: example.com\nUser-agent: other\nDisallow: /private/\n`,
+    );
+    start('/private/a', '/b');
+    for (const path of ['/private/a', '/b']) site.set(path, html(path, `Text of ${path}`));
+    expect((await list({ url: site.url })).paths()).toEqual(['/', '/b']);
+  });
+
+  it('compares escapes of robots.txt and of addresses as the characters that they are', async () => {
+    site.set('/robots.txt', 'User-agent: *\nDisallow: /h%69dden\nDisallow: /price%24\nDisallow: /star%2A\nDisallow: /a%2Fb\n');
+    const paths = ['/hidden', '/price$', '/star*', '/a/b'];
+    start(...paths);
+    for (const path of paths) site.set(path, html(path, `Text of ${path}`));
+    expect((await list({ url: site.url })).paths()).toEqual(['/', '/a/b']);
+  });
+
   it('reads everything where robots.txt is refused, and nothing where it does not answer', async () => {
     start('/a');
     site.set('/a', html('A', 'Text.'));

@@ -18,6 +18,8 @@ interface Group {
   delaySeconds: number | undefined;
 }
 
+const groupMembers = new Set(['allow', 'disallow', 'crawl-delay']);
+
 /**
  * Reads a robots.txt as RFC 9309 says, in time linear in its length: only the groups of this crawler and those of `*` are kept.
  *
@@ -42,7 +44,9 @@ export function readRobotsRules(text: string, name: string): RobotsRules {
       const seconds = Number(value);
       if (value !== '' && !Number.isNaN(seconds)) for (const group of addressedGroups) group.delaySeconds = seconds;
     } else if (key === 'sitemap' && value !== '') sitemaps.push(value);
-    if (key !== '') isNaming = key === 'user-agent';
+    // No other line ends the names of a group, such as one of a sitemap (RFC 9309, 2.2.4).
+    if (key === 'user-agent') isNaming = true;
+    else if (groupMembers.has(key)) isNaming = false;
   }
   const { rules, delaySeconds } = groups.get(name) ?? groups.get('*') ?? { rules: [], delaySeconds: undefined };
   const wildcardChars = rules.reduce((sum, { pattern }) => sum + (pattern.includes('*') ? pattern.length : 0), 0);
@@ -64,7 +68,10 @@ function findGroup(groups: Map<string, Group>, agent: string): Group {
 
 function isAllowed(rules: readonly Rule[], url: string): boolean {
   const { pathname, search } = new URL(url);
-  const path = upperEscapes(pathname + search);
+  // `*` and `$` of a pattern mean something else: a pattern that means the characters has escapes (2.2.3).
+  const path = evenEscapes(pathname + search)
+    .replaceAll('*', '%2A')
+    .replaceAll('$', '%24');
   let best: Rule | undefined;
   for (const rule of rules) {
     const isBetter =
@@ -96,12 +103,16 @@ function isMatch(pattern: string, path: string): boolean {
 /** Characters outside of ASCII are written as escapes, as in addresses. */
 function evenPath(path: string): string {
   try {
-    return upperEscapes(encodeURI(path).replaceAll('%25', '%'));
+    return evenEscapes(encodeURI(path).replaceAll('%25', '%'));
   } catch {
     return path;
   }
 }
 
-function upperEscapes(path: string): string {
-  return path.replace(/%[0-9a-f]{2}/gi, (code) => code.toUpperCase());
+/** Escapes in upper case, and none of characters that need none (2.2.2). */
+function evenEscapes(path: string): string {
+  return path.replace(/%[0-9a-f]{2}/gi, (code) => {
+    const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : code.toUpperCase();
+  });
 }
