@@ -1,31 +1,30 @@
-import { Download, FileText, Pencil, Plus, Trash2, Upload } from 'lucide-react';
+import { Download, FileText, Plus, Trash2, Upload } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { run } from '../../../../graphql/client.ts';
 import { useMorePages, usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
-import { Button, ButtonLink, IconButton } from '../../../../ui/form/button.tsx';
+import { EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
+import { Button, ButtonLink } from '../../../../ui/form/button.tsx';
 import { ShowMore } from '../../../../ui/more.tsx';
 import { Menu } from '../../../../ui/overlay/menu.tsx';
-import { useErrorToast } from '../../../../ui/overlay/toasts.tsx';
+import { useAttempt } from '../../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { saveFile } from '../../../../ui/save-file.ts';
-import { Row, Rows } from '../parts/Rows.tsx';
+import { Rows } from '../parts/Rows.tsx';
 import { useRemove } from '../parts/use-remove.ts';
 import type { EditorAgent } from '../section.ts';
-import styles from '../versions/versions.module.css';
 import { CaseDialog } from './cases/CaseDialog.tsx';
+import { CaseRow } from './cases/CaseRow.tsx';
 import { DraftCasesDialog } from './DraftCasesDialog.tsx';
 import {
-  AgreeToCaseDocument,
   type CaseRowFragment,
   type DatasetCaseFormat,
   DatasetFileDocument,
   DatasetPageDocument,
+  type DatasetPageQuery,
   DeleteDatasetDocument,
   MoreCasesDocument,
-  RemoveCaseDocument,
 } from './documents.ts';
 import { ImportDialog } from './ImportDialog.tsx';
 import { evaluationAddress } from './words.ts';
@@ -36,26 +35,17 @@ interface Props {
   readonly isReadOnly: boolean;
 }
 
+type Dataset = NonNullable<DatasetPageQuery['dataset']>;
+/** How cases come in: one by one, from a file, by a model, or as a case that is there and edited. */
+type Entry = 'new' | 'import' | 'draft' | CaseRowFragment;
+
 /** The cases of a dataset. */
 export function DatasetScreen({ agent, id, isReadOnly }: Props) {
   const { t } = useText();
-  const [, go] = useLocation();
-  const sayError = useErrorToast();
   const { data, error, isLoading, reload } = usePage(DatasetPageDocument, { id });
   const pages = useMorePages(data?.datasetCases, async (after) => (await run(MoreCasesDocument, { id, after })).datasetCases);
-  const [dialog, setDialog] = useState<CaseRowFragment | 'new' | 'import' | 'draft'>();
+  const [entry, setEntry] = useState<Entry>();
   const overview = evaluationAddress(agent.id);
-  const remove = useRemove(DeleteDatasetDocument, () => go(overview));
-  const done = () => {
-    setDialog(undefined);
-    reload();
-  };
-  const attempt = (act: () => Promise<unknown>) => act().then(reload, sayError);
-  const download = (format: DatasetCaseFormat) =>
-    attempt(async () => {
-      const { datasetExport: file } = await run(DatasetFileDocument, { id, format });
-      saveFile(new Blob([file.content], { type: file.contentType }), file.filename);
-    });
   const dataset = data?.dataset;
   if (dataset === null) {
     return (
@@ -65,19 +55,6 @@ export function DatasetScreen({ agent, id, isReadOnly }: Props) {
       />
     );
   }
-  const acts = (
-    <>
-      <Button icon={<Plus size={16} aria-hidden />} onClick={() => setDialog('new')}>
-        {t('Add a case')}
-      </Button>
-      <Button icon={<Upload size={16} aria-hidden />} onClick={() => setDialog('import')}>
-        {t('Import')}
-      </Button>
-      <Button icon={<FileText size={16} aria-hidden />} onClick={() => setDialog('draft')}>
-        {t('From documents')}
-      </Button>
-    </>
-  );
   return (
     <Section
       title={dataset?.name ?? t('Dataset')}
@@ -85,25 +62,8 @@ export function DatasetScreen({ agent, id, isReadOnly }: Props) {
       actions={
         <>
           <ButtonLink href={overview}>{t('All datasets')}</ButtonLink>
-          {isReadOnly ? null : acts}
-          {dataset === undefined || isReadOnly ? null : (
-            <Menu
-              label={t('Acts for {name}', { name: dataset.name })}
-              items={[
-                { label: t('Export as CSV'), icon: <Download size={16} aria-hidden />, onSelect: () => void download('CSV') },
-                { label: t('Export as JSONL'), icon: <Download size={16} aria-hidden />, onSelect: () => void download('JSONL') },
-                'separator',
-                {
-                  label: t('Delete'),
-                  icon: <Trash2 size={16} aria-hidden />,
-                  isDanger: true,
-                  onSelect: () => void remove(id, dataset.name, t('Its cases and experiments are deleted too.')),
-                },
-              ]}
-            >
-              <Button>{t('More')}</Button>
-            </Menu>
-          )}
+          {isReadOnly ? null : <EntryButtons onChoose={setEntry} />}
+          {dataset === undefined || isReadOnly ? null : <DatasetMenu dataset={dataset} overview={overview} />}
         </>
       }
     >
@@ -117,81 +77,99 @@ export function DatasetScreen({ agent, id, isReadOnly }: Props) {
       {pages.nodes.length === 0 ? null : (
         <Rows label={t('Cases')}>
           {pages.nodes.map((one) => (
-            <Row
+            <CaseRow
               key={one.id}
-              title={<span className={styles.words}>{one.question}</span>}
-              badges={
-                <>
-                  {one.isDraft ? <Badge tone="warn">{t('To look at')}</Badge> : null}
-                  {one.tags.map((tag) => (
-                    <Badge key={tag}>{tag}</Badge>
-                  ))}
-                </>
-              }
-              note={<CaseNote value={one} />}
-              actions={
-                isReadOnly ? undefined : (
-                  <>
-                    {one.isDraft ? (
-                      <Button
-                        size="small"
-                        onClick={() => void attempt(() => run(AgreeToCaseDocument, { datasetId: id, caseId: one.id }))}
-                      >
-                        {t('Agree')}
-                      </Button>
-                    ) : null}
-                    <IconButton label={t('Edit {name}', { name: one.question.slice(0, 60) })} onClick={() => setDialog(one)}>
-                      <Pencil size={16} aria-hidden />
-                    </IconButton>
-                    <IconButton
-                      label={t('Take {name} out', { name: one.question.slice(0, 60) })}
-                      onClick={() => void attempt(() => run(RemoveCaseDocument, { datasetId: id, caseId: one.id }))}
-                    >
-                      <Trash2 size={16} aria-hidden />
-                    </IconButton>
-                  </>
-                )
-              }
+              datasetId={id}
+              value={one}
+              isReadOnly={isReadOnly}
+              onEdit={() => setEntry(one)}
+              onChanged={reload}
             />
           ))}
         </Rows>
       )}
       <ShowMore pages={pages} />
-      {dialog === 'import' ? <ImportDialog datasetId={id} onClose={() => setDialog(undefined)} onDone={done} /> : null}
-      {dialog === 'draft' && dataset !== undefined ? (
-        <DraftCasesDialog
-          agentId={agent.id}
-          datasetId={id}
-          draftCount={dataset.draftCount}
-          onClose={() => setDialog(undefined)}
-          onDone={done}
-        />
-      ) : null}
-      {dialog === undefined || dialog === 'import' || dialog === 'draft' ? null : (
-        <CaseDialog
-          datasetId={id}
-          value={dialog === 'new' ? undefined : dialog}
-          onClose={() => setDialog(undefined)}
-          onDone={done}
-        />
-      )}
+      <EntryDialog
+        agentId={agent.id}
+        datasetId={id}
+        dataset={dataset}
+        entry={entry}
+        onClose={() => setEntry(undefined)}
+        onDone={() => {
+          setEntry(undefined);
+          reload();
+        }}
+      />
     </Section>
   );
 }
 
-/** What a good answer must be. */
-function CaseNote({ value }: { readonly value: CaseRowFragment }) {
+function EntryButtons({ onChoose }: { readonly onChoose: (entry: Entry) => void }) {
   const { t } = useText();
-  const { expected, mustContain, mustNotContain, mustCite, messages } = value;
   return (
     <>
-      {messages.length === 0 ? null : (
-        <p>{t('{count, plural, one {# message before it} other {# messages before it}}', { count: messages.length })}</p>
-      )}
-      {expected === null ? null : <p>{t('Good answer: {text}', { text: expected.slice(0, 300) })}</p>}
-      {mustContain.length === 0 ? null : <p>{t('Says: {facts}', { facts: mustContain.join(' · ') })}</p>}
-      {mustNotContain.length === 0 ? null : <p>{t('Does not say: {facts}', { facts: mustNotContain.join(' · ') })}</p>}
-      {mustCite.length === 0 ? null : <p>{t('Cites: {documents}', { documents: mustCite.join(' · ') })}</p>}
+      <Button icon={<Plus size={16} aria-hidden />} onClick={() => onChoose('new')}>
+        {t('Add a case')}
+      </Button>
+      <Button icon={<Upload size={16} aria-hidden />} onClick={() => onChoose('import')}>
+        {t('Import')}
+      </Button>
+      <Button icon={<FileText size={16} aria-hidden />} onClick={() => onChoose('draft')}>
+        {t('From documents')}
+      </Button>
     </>
+  );
+}
+
+/** Exports and deletes the dataset. */
+function DatasetMenu({ dataset: { id, name }, overview }: { readonly dataset: Dataset; readonly overview: string }) {
+  const { t } = useText();
+  const [, go] = useLocation();
+  const attempt = useAttempt();
+  const remove = useRemove(DeleteDatasetDocument, () => go(overview));
+  const download = (format: DatasetCaseFormat) =>
+    attempt(async () => {
+      const { datasetExport: file } = await run(DatasetFileDocument, { id, format });
+      saveFile(new Blob([file.content], { type: file.contentType }), file.filename);
+    });
+  return (
+    <Menu
+      label={t('Acts for {name}', { name })}
+      items={[
+        { label: t('Export as CSV'), icon: <Download size={16} aria-hidden />, onSelect: () => void download('CSV') },
+        { label: t('Export as JSONL'), icon: <Download size={16} aria-hidden />, onSelect: () => void download('JSONL') },
+        'separator',
+        {
+          label: t('Delete'),
+          icon: <Trash2 size={16} aria-hidden />,
+          isDanger: true,
+          onSelect: () => void remove(id, name, t('Its cases and experiments are deleted too.')),
+        },
+      ]}
+    >
+      <Button>{t('More')}</Button>
+    </Menu>
+  );
+}
+
+function EntryDialog({
+  agentId,
+  datasetId,
+  dataset,
+  entry,
+  ...handlers
+}: {
+  readonly agentId: string;
+  readonly datasetId: string;
+  readonly dataset: Dataset | undefined;
+  readonly entry: Entry | undefined;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
+  if (entry === undefined) return null;
+  if (entry === 'import') return <ImportDialog datasetId={datasetId} {...handlers} />;
+  if (entry !== 'draft') return <CaseDialog datasetId={datasetId} value={entry === 'new' ? undefined : entry} {...handlers} />;
+  return dataset === undefined ? null : (
+    <DraftCasesDialog agentId={agentId} datasetId={datasetId} draftCount={dataset.draftCount} {...handlers} />
   );
 }

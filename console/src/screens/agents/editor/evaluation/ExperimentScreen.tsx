@@ -8,7 +8,7 @@ import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/fee
 import { Button, ButtonLink } from '../../../../ui/form/button.tsx';
 import { SelectField } from '../../../../ui/form/fields.tsx';
 import { ShowMore } from '../../../../ui/more.tsx';
-import { useErrorToast } from '../../../../ui/overlay/toasts.tsx';
+import { useAttempt } from '../../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Progress } from '../../../../ui/progress.tsx';
 import { saveFile } from '../../../../ui/save-file.ts';
@@ -18,6 +18,7 @@ import {
   CancelExperimentDocument,
   ExperimentFileDocument,
   ExperimentPageDocument,
+  type ExperimentPageQuery,
   type ExperimentPairVerdict,
   ExperimentProgressDocument,
   type ExperimentReportFormat,
@@ -36,29 +37,13 @@ interface Props {
   readonly isReadOnly: boolean;
 }
 
-const verdicts: readonly ExperimentPairVerdict[] = ['WORSE', 'BETTER', 'SAME'];
-
 /** An experiment: how far it is, what it says, and both answers of each case. */
 export function ExperimentScreen({ agent, id, isReadOnly }: Props) {
   const { t, number } = useText();
-  const sayError = useErrorToast();
-  const [verdict, setVerdict] = useState<ExperimentPairVerdict | ''>('');
-  const [variant, setVariant] = useState(1);
-  const variables = { id, variant, verdict: verdict === '' ? null : verdict };
-  const { data, error, isLoading, reload } = usePage(ExperimentPageDocument, variables);
-  const [latest, setLatest] = useState<ExperimentRowFragment>();
-  useLive(ExperimentProgressDocument, { id }, ({ experimentUpdated }) => setLatest(experimentUpdated), {
-    pause: data?.experiment == null || !isUnderWay((latest ?? data.experiment).status),
-    onComplete: reload,
-  });
-  const withId = (pair: NonNullable<typeof data>['experimentPairs']['nodes'][number]) => ({ ...pair, id: pair.caseId });
-  const first = data?.experimentPairs;
-  const pages = useMorePages(first === undefined ? undefined : { ...first, nodes: first.nodes.map(withId) }, async (after) => {
-    const { experimentPairs } = await run(MorePairsDocument, { ...variables, after });
-    return { ...experimentPairs, nodes: experimentPairs.nodes.map(withId) };
-  });
+  const [choice, setChoice] = useState<PairChoice>({ variant: 1, verdict: null });
+  const { data, experiment, error, isLoading, reload, take } = useExperiment(id, choice);
   const overview = evaluationAddress(agent.id);
-  if (data?.experiment === null) {
+  if (experiment === null) {
     return (
       <EmptyState
         title={t('There is no such experiment')}
@@ -66,10 +51,6 @@ export function ExperimentScreen({ agent, id, isReadOnly }: Props) {
       />
     );
   }
-  const experiment =
-    latest !== undefined && latest.summary === null && data?.experiment?.summary != null
-      ? data.experiment
-      : (latest ?? data?.experiment);
   if (experiment === undefined || data === undefined) {
     return (
       <Section title={t('Experiment')}>
@@ -78,68 +59,128 @@ export function ExperimentScreen({ agent, id, isReadOnly }: Props) {
       </Section>
     );
   }
-  const download = async (format: ExperimentReportFormat) => {
-    try {
-      const { experimentReport: file } = await run(ExperimentFileDocument, { id, format });
-      saveFile(new Blob([file.content], { type: file.contentType }), file.filename);
-    } catch (cause) {
-      sayError(cause);
-    }
-  };
+  const currency = data.viewer.costCurrency;
   const { word, tone } = describeStatus(t, experiment.status);
-  const titles = experiment.variants.map((one) => variantTitle(t, one));
-  const verdictWords = { WORSE: t('Worse'), BETTER: t('Better'), SAME: t('The same') };
   return (
     <div className={styles.screen}>
       <Section
-        title={titles.join(' · ')}
+        title={experiment.variants.map((one) => variantTitle(t, one)).join(' · ')}
         lead={
           <span className={styles.badges}>
             <Badge tone={tone}>{word}</Badge>
             {t('{tokens} of {max} tokens', { tokens: number(experiment.tokens), max: number(experiment.tokensMax) })}
-            {experiment.cost > 0 ? ` · ${formatCost(experiment.cost, data.viewer.costCurrency, number)}` : ''}
+            {experiment.cost > 0 ? ` · ${formatCost(experiment.cost, currency, number)}` : ''}
           </span>
         }
         actions={
           <>
             <ButtonLink href={overview}>{t('All experiments')}</ButtonLink>
-            <Button icon={<Download size={16} aria-hidden />} onClick={() => void download('CSV')}>
-              {t('CSV')}
-            </Button>
-            <Button icon={<Download size={16} aria-hidden />} onClick={() => void download('JUNIT')}>
-              {t('JUnit')}
-            </Button>
+            <Downloads id={id} />
           </>
         }
       >
         <ErrorNote error={error} onRetry={reload} />
         {experiment.error === null ? null : <Note tone="warn">{experiment.error}</Note>}
-        <Acts experiment={experiment} currency={data.viewer.costCurrency} isReadOnly={isReadOnly} onChange={setLatest} />
+        <Acts experiment={experiment} currency={currency} isReadOnly={isReadOnly} onChange={take} />
         <Scoring experiment={experiment} />
-        <Summary experiment={experiment} currency={data.viewer.costCurrency} />
+        <Summary experiment={experiment} currency={currency} />
       </Section>
-      <Section title={t('Case by case')}>
-        {experiment.variants.length < 3 ? null : (
-          <SelectField
-            label={t('Compared with {version}', { version: titles[0] ?? '' })}
-            value={variant}
-            onChange={setVariant}
-            options={titles.slice(1).map((title, index) => ({ value: index + 1, label: title }))}
-          />
-        )}
-        {experiment.variants.length < 2 ? null : (
-          <SelectField
-            label={t('Which cases')}
-            value={verdict}
-            onChange={setVerdict}
-            options={[{ value: '', label: t('All') }, ...verdicts.map((one) => ({ value: one, label: verdictWords[one] }))]}
-          />
-        )}
-        <Pairs variants={experiment.variants} compared={variant} pairs={pages.nodes} />
-        <ShowMore pages={pages} />
-      </Section>
+      <CaseByCase experiment={experiment} first={data.experimentPairs} choice={choice} onChoose={setChoice} />
     </div>
   );
+}
+
+/** Which answers stand beside each other: those of the first variant and of another, and of which cases. */
+interface PairChoice {
+  readonly variant: number;
+  /** Null: of all cases. */
+  readonly verdict: ExperimentPairVerdict | null;
+}
+
+/** The page of an experiment, which follows it while it is under way. Its experiment is null where there is none. */
+function useExperiment(id: string, choice: PairChoice) {
+  const { data, error, isLoading, reload } = usePage(ExperimentPageDocument, { id, ...choice });
+  const [latest, take] = useState<ExperimentRowFragment>();
+  const loaded = data?.experiment;
+  useLive(ExperimentProgressDocument, { id }, ({ experimentUpdated }) => take(experimentUpdated), {
+    pause: loaded == null || !isUnderWay((latest ?? loaded).status),
+    onComplete: reload,
+  });
+  // What is told while it goes on has no summary; that of the page stays.
+  const isLoadedFuller = latest?.summary === null && loaded?.summary != null;
+  const experiment = loaded === null || latest === undefined || isLoadedFuller ? loaded : latest;
+  return { data, experiment, error, isLoading, reload, take };
+}
+
+function Downloads({ id }: { readonly id: string }) {
+  const { t } = useText();
+  const attempt = useAttempt();
+  const download = (format: ExperimentReportFormat) =>
+    attempt(async () => {
+      const { experimentReport: file } = await run(ExperimentFileDocument, { id, format });
+      saveFile(new Blob([file.content], { type: file.contentType }), file.filename);
+    });
+  return (
+    <>
+      <Button icon={<Download size={16} aria-hidden />} onClick={() => void download('CSV')}>
+        {t('CSV')}
+      </Button>
+      <Button icon={<Download size={16} aria-hidden />} onClick={() => void download('JUNIT')}>
+        {t('JUnit')}
+      </Button>
+    </>
+  );
+}
+
+/** Both answers of each case, and which of them are shown. */
+function CaseByCase({
+  experiment: { id, variants },
+  first,
+  choice,
+  onChoose,
+}: {
+  readonly experiment: ExperimentRowFragment;
+  readonly first: ExperimentPageQuery['experimentPairs'];
+  readonly choice: PairChoice;
+  readonly onChoose: (choice: PairChoice) => void;
+}) {
+  const { t } = useText();
+  const pages = useMorePages(withIds(first), async (after) =>
+    withIds((await run(MorePairsDocument, { id, ...choice, after })).experimentPairs),
+  );
+  const titles = variants.map((one) => variantTitle(t, one));
+  return (
+    <Section title={t('Case by case')}>
+      {variants.length < 3 ? null : (
+        <SelectField
+          label={t('Compared with {version}', { version: titles[0] ?? '' })}
+          value={choice.variant}
+          onChange={(variant) => onChoose({ ...choice, variant })}
+          options={titles.slice(1).map((title, index) => ({ value: index + 1, label: title }))}
+        />
+      )}
+      {variants.length < 2 ? null : (
+        <SelectField
+          label={t('Which cases')}
+          value={choice.verdict ?? ''}
+          onChange={(verdict) => onChoose({ ...choice, verdict: verdict === '' ? null : verdict })}
+          options={[
+            { value: '', label: t('All') },
+            { value: 'WORSE', label: t('Worse') },
+            { value: 'BETTER', label: t('Better') },
+            { value: 'SAME', label: t('The same') },
+          ]}
+        />
+      )}
+      <Pairs variants={variants} compared={choice.variant} pairs={pages.nodes} />
+      <ShowMore pages={pages} />
+    </Section>
+  );
+}
+
+/** Pairs are known by their cases. */
+function withIds({ nodes, pageInfo }: ExperimentPageQuery['experimentPairs']) {
+  return { pageInfo, nodes: nodes.map((pair) => ({ ...pair, id: pair.caseId })) };
 }
 
 /** How far it is, and how it is ended or goes on. */

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useMutate } from '../../../../graphql/hooks.ts';
+import { isSame } from '../../../../parts/drafts/merge.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
 import { Button } from '../../../../ui/form/button.tsx';
@@ -22,23 +23,10 @@ interface Props {
   readonly onChange: () => void;
 }
 
-const tones = { PASSED: 'good', REFUSED: 'bad', RUNNING: 'accent', NOT_ASKED: 'neutral' } as const;
-
 /** What a draft must pass before it is published. */
 export function GateCard({ agent, page, isReadOnly, onChange }: Props) {
   const { agentGate: gate } = page;
   const { t } = useText();
-  const [, go] = useLocation();
-  const [isOpen, setOpen] = useState(false);
-  const remove = useMutate(RemoveGateDocument);
-  const check = useMutate(CheckGateDocument);
-  const mayManage = !isReadOnly && agent.canManage;
-  const words = {
-    PASSED: t('The draft may be published.'),
-    REFUSED: t('The draft may not be published.'),
-    RUNNING: t('The draft is being asked.'),
-    NOT_ASKED: t('The draft was not asked yet. Publishing asks it.'),
-  };
   return (
     <Section
       title={t('Gate')}
@@ -46,52 +34,93 @@ export function GateCard({ agent, page, isReadOnly, onChange }: Props) {
         'Rules that a draft must keep before it is published. Its owner may override them with a reason. Changes by REST take effect at once, without being asked.',
       )}
     >
-      {gate === null ? <p className={styles.quiet}>{t('Drafts are published without being asked.')}</p> : null}
-      {gate === null ? null : (
+      {gate === null ? (
+        <p className={styles.quiet}>{t('Drafts are published without being asked.')}</p>
+      ) : (
         <>
-          <ul>
-            {gate.mustTag === null ? null : <li>{t('No case with the label {tag} fails.', { tag: gate.mustTag })}</li>}
-            {gate.rateDropMax === null ? null : (
-              <li>{t('The rate is at most {points} points below the published version’s.', { points: gate.rateDropMax })}</li>
-            )}
-            {gate.costRatioMax === null ? null : (
-              <li>{t('It costs at most {ratio} times as much.', { ratio: gate.costRatioMax })}</li>
-            )}
-          </ul>
-          <Note tone={tones[gate.report.verdict]}>
-            <p>{words[gate.report.verdict]}</p>
-            {gate.report.reasons.map((reason) => (
-              <p key={reason}>{reason}</p>
-            ))}
-            {gate.report.experimentId === null ? null : (
-              <Link className={styles.noteLink} href={evaluationAddress(agent.id, gate.report.experimentId)}>
-                {t('The answers')}
-              </Link>
-            )}
-          </Note>
+          <GateRules gate={gate} />
+          <GateReport agentId={agent.id} report={gate.report} />
         </>
       )}
+      <GateActs agent={agent} page={page} isReadOnly={isReadOnly} onChange={onChange} />
+    </Section>
+  );
+}
+
+type Gate = NonNullable<EvaluationQuery['agentGate']>;
+
+function GateRules({ gate: { mustTag, rateDropMax, costRatioMax } }: { readonly gate: Gate }) {
+  const { t } = useText();
+  return (
+    <ul>
+      {mustTag === null ? null : <li>{t('No case with the label {tag} fails.', { tag: mustTag })}</li>}
+      {rateDropMax === null ? null : (
+        <li>{t('The rate is at most {points} points below the published version’s.', { points: rateDropMax })}</li>
+      )}
+      {costRatioMax === null ? null : <li>{t('It costs at most {ratio} times as much.', { ratio: costRatioMax })}</li>}
+    </ul>
+  );
+}
+
+const tones = { PASSED: 'good', REFUSED: 'bad', RUNNING: 'accent', NOT_ASKED: 'neutral' } as const;
+
+/** Whether the draft passes, and why not. */
+function GateReport({
+  agentId,
+  report: { verdict, reasons, experimentId },
+}: {
+  readonly agentId: string;
+  readonly report: Gate['report'];
+}) {
+  const { t } = useText();
+  const words = {
+    PASSED: t('The draft may be published.'),
+    REFUSED: t('The draft may not be published.'),
+    RUNNING: t('The draft is being asked.'),
+    NOT_ASKED: t('The draft was not asked yet. Publishing asks it.'),
+  };
+  return (
+    <Note tone={tones[verdict]}>
+      <p>{words[verdict]}</p>
+      {reasons.map((reason) => (
+        <p key={reason}>{reason}</p>
+      ))}
+      {experimentId === null ? null : (
+        <Link className={styles.noteLink} href={evaluationAddress(agentId, experimentId)}>
+          {t('The answers')}
+        </Link>
+      )}
+    </Note>
+  );
+}
+
+/** Asks the draft, and sets up, changes or removes the gate. */
+function GateActs({ agent, page, isReadOnly, onChange }: Props) {
+  const { t } = useText();
+  const [, go] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const remove = useMutate(RemoveGateDocument);
+  const check = useMutate(CheckGateDocument);
+  const hasGate = page.agentGate !== null;
+  const mayManage = !isReadOnly && agent.canManage;
+  const askDraft = async () => {
+    const reply = await check.run({ agentId: agent.id });
+    if (reply !== undefined) go(evaluationAddress(agent.id, reply.checkAgentGate.id));
+  };
+  const removeGate = async () => {
+    if ((await remove.run({ agentId: agent.id })) !== undefined) onChange();
+  };
+  return (
+    <>
       <div className={styles.acts}>
-        {gate === null || isReadOnly || agent.draft?.isChanged !== true ? null : (
-          <Button
-            isBusy={check.isBusy}
-            onClick={() =>
-              void check
-                .run({ agentId: agent.id })
-                .then((reply) => reply && go(evaluationAddress(agent.id, reply.checkAgentGate.id)))
-            }
-          >
+        {!hasGate || isReadOnly || agent.draft?.isChanged !== true ? null : (
+          <Button isBusy={check.isBusy} onClick={() => void askDraft()}>
             {t('Ask the draft now')}
           </Button>
         )}
-        {mayManage ? (
-          <Button onClick={() => setOpen(true)}>{gate === null ? t('Set up a gate') : t('Change the gate')}</Button>
-        ) : null}
-        {mayManage && gate !== null ? (
-          <Button
-            isBusy={remove.isBusy}
-            onClick={() => void remove.run({ agentId: agent.id }).then((reply) => reply && onChange())}
-          >
+        {mayManage ? <Button onClick={() => setOpen(true)}>{hasGate ? t('Change the gate') : t('Set up a gate')}</Button> : null}
+        {mayManage && hasGate ? (
+          <Button isBusy={remove.isBusy} onClick={() => void removeGate()}>
             {t('Remove the gate')}
           </Button>
         ) : null}
@@ -108,7 +137,7 @@ export function GateCard({ agent, page, isReadOnly, onChange }: Props) {
           }}
         />
       ) : null}
-    </Section>
+    </>
   );
 }
 
@@ -125,41 +154,29 @@ function GateDialog({
   const { agentGate: gate } = page;
   const datasets = page.datasets.nodes;
   const set = useMutate(SetGateDocument);
-  const [scorers, setScorers] = useState(gate === null ? defaultScorers : readScorers(gate.scorers));
-  const [datasetId, setDataset] = useState(gate?.datasetId ?? datasets[0]?.id ?? '');
-  const [mustTag, setMustTag] = useState(gate?.mustTag ?? '');
-  const [rateDropMax, setRateDrop] = useState(String(gate === null ? 2 : (gate.rateDropMax ?? '')));
-  const [costRatioMax, setCostRatio] = useState(String(gate?.costRatioMax ?? ''));
-  const [tokensMax, setTokensMax] = useState(String(gate?.tokensMax ?? tokensDefault));
-  const orNull = (text: string) => (text === '' ? null : Number(text));
+  const [start] = useState(() => readGate(gate, datasets[0]?.id));
+  const [fields, setFields] = useState(start);
+  const change = (members: Partial<typeof start>) => setFields({ ...fields, ...members });
   const submit = async () => {
-    const input = {
-      datasetId,
-      mustTag: mustTag === '' ? null : mustTag,
-      rateDropMax: orNull(rateDropMax),
-      costRatioMax: orNull(costRatioMax),
-      tokensMax: Number(tokensMax),
-      scorers: scorers.length === 0 ? null : scorers.map(toScorerInput),
-    };
-    const reply = await set.run({ agentId: agent.id, input });
+    const reply = await set.run({ agentId: agent.id, input: toGateInput(fields) });
     if (reply !== undefined) onDone();
   };
-  const field = (label: string, place: string, value: string, onChange: (value: string) => void, type: 'text' | 'number') => (
+  const line = (label: string, name: 'mustTag' | 'rateDropMax' | 'costRatioMax' | 'tokensMax', type: 'text' | 'number') => (
     <TextField
       label={label}
-      error={findFault(set.error, place)}
+      error={findFault(set.error, `input.${name}`)}
       type={type}
       step="any"
       min={0}
-      value={value}
-      onChange={onChange}
+      value={fields[name]}
+      onChange={(value) => change({ [name]: value })}
     />
   );
   return (
     <PartDialog
       title={t('Gate')}
       size="wide"
-      isDirty={false}
+      isDirty={!isSame(fields, start)}
       isBusy={set.isBusy}
       error={errorBeside(set.error, places)}
       onClose={onClose}
@@ -170,21 +187,45 @@ function GateDialog({
       <SelectField
         label={t('Dataset')}
         error={findFault(set.error, 'input.datasetId')}
-        value={datasetId}
-        onChange={setDataset}
+        value={fields.datasetId}
+        onChange={(datasetId) => change({ datasetId })}
         options={datasets.map(({ id, name }) => ({ value: id, label: name }))}
       />
-      {field(t('No case with this label fails'), 'input.mustTag', mustTag, setMustTag, 'text')}
-      {field(t('Points that the rate may fall'), 'input.rateDropMax', rateDropMax, setRateDrop, 'number')}
-      {field(t('How many times as much it may cost'), 'input.costRatioMax', costRatioMax, setCostRatio, 'number')}
-      {field(t('Tokens that it may use'), 'input.tokensMax', tokensMax, setTokensMax, 'number')}
+      {line(t('No case with this label fails'), 'mustTag', 'text')}
+      {line(t('Points that the rate may fall'), 'rateDropMax', 'number')}
+      {line(t('How many times as much it may cost'), 'costRatioMax', 'number')}
+      {line(t('Tokens that it may use'), 'tokensMax', 'number')}
       <ScorerList
-        scorers={scorers}
+        scorers={fields.scorers}
         models={page.models}
         currency={page.viewer.costCurrency}
         error={set.error}
-        onChange={setScorers}
+        onChange={(scorers) => change({ scorers })}
       />
     </PartDialog>
   );
+}
+
+/** A gate as its form has it. A new one begins with a rule that most want. */
+function readGate(gate: Gate | null, firstDatasetId: string | undefined) {
+  return {
+    datasetId: gate?.datasetId ?? firstDatasetId ?? '',
+    mustTag: gate?.mustTag ?? '',
+    rateDropMax: String(gate === null ? 2 : (gate.rateDropMax ?? '')),
+    costRatioMax: String(gate?.costRatioMax ?? ''),
+    tokensMax: String(gate?.tokensMax ?? tokensDefault),
+    scorers: gate === null ? defaultScorers : readScorers(gate.scorers),
+  };
+}
+
+function toGateInput(fields: ReturnType<typeof readGate>) {
+  const orNull = (text: string) => (text === '' ? null : Number(text));
+  return {
+    datasetId: fields.datasetId,
+    mustTag: fields.mustTag === '' ? null : fields.mustTag,
+    rateDropMax: orNull(fields.rateDropMax),
+    costRatioMax: orNull(fields.costRatioMax),
+    tokensMax: Number(fields.tokensMax),
+    scorers: fields.scorers.length === 0 ? null : fields.scorers.map(toScorerInput),
+  };
 }
