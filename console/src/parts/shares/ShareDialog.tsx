@@ -4,7 +4,7 @@ import { useText } from '../../text/text.ts';
 import { ErrorNote, Note } from '../../ui/feedback.tsx';
 import { Button } from '../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../ui/form/faults/find.ts';
-import { useFaultWords } from '../../ui/form/faults/words.ts';
+import type { FieldError } from '../../ui/form/field.tsx';
 import { SelectField, TextField } from '../../ui/form/fields.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { CodeBox } from '../../ui/small.tsx';
@@ -13,8 +13,7 @@ import { ShareRows } from './ShareRows.tsx';
 import styles from './shares.module.css';
 
 const dayMs = 86_400_000;
-const lives = ['', '1', '7', '30'] as const;
-const fields = ['mode', 'audience', 'emails', 'expiresAt'];
+const places = ['mode', 'audience', 'emails', 'expiresAt'];
 
 /** Makes links to a chat, and lists those that there are. */
 export function ShareDialog({ chatId, onClose }: { readonly chatId: string; readonly onClose: () => void }) {
@@ -37,6 +36,19 @@ export function ShareDialog({ chatId, onClose }: { readonly chatId: string; read
   );
 }
 
+type Life = '' | '1' | '7' | '30';
+
+const firstFields = { audience: 'ORGANIZATION' as ChatShareAudience, emails: '', isGrowing: false, days: '' as Life };
+type Fields = typeof firstFields;
+
+function toInput({ audience, emails, isGrowing, days }: Fields) {
+  return {
+    ...{ mode: isGrowing ? ('GROWING' as const) : ('FROZEN' as const), audience },
+    emails: audience === 'PEOPLE' ? emails.split(/[\s,;]+/).filter((email) => email !== '') : null,
+    expiresAt: days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString(),
+  };
+}
+
 function NewShare({
   chatId,
   allowsAnyone,
@@ -47,53 +59,26 @@ function NewShare({
   readonly onMade: () => void;
 }) {
   const { t } = useText();
-  const { describeFault } = useFaultWords();
-  const [isGrowing, setGrowing] = useState(false);
-  const [audience, setAudience] = useState<ChatShareAudience>('ORGANIZATION');
-  const [emails, setEmails] = useState('');
-  const [days, setDays] = useState<(typeof lives)[number]>('');
+  const [fields, setFields] = useState(firstFields);
   const [url, setUrl] = useState<string>();
   const { run: share, isBusy, error } = useMutate(ShareChatDocument);
   const make = async (event: FormEvent) => {
     event.preventDefault();
-    const names = emails.split(/[\s,;]+/).filter((email) => email !== '');
-    const input = {
-      ...{ mode: isGrowing ? ('GROWING' as const) : ('FROZEN' as const), audience },
-      emails: audience === 'PEOPLE' ? names : null,
-      expiresAt: days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString(),
-    };
-    const result = await share({ chatId, input });
+    const result = await share({ chatId, input: toInput(fields) });
     if (result === undefined) return;
     setUrl(result.shareChat.url);
     onMade();
   };
   const wrongEmails = findFault(error, 'emails');
+  const change = (members: Partial<Fields>) => setFields({ ...fields, ...members });
   return (
     <form className={styles.stack} onSubmit={(event) => void make(event)} noValidate>
-      <SelectField
-        label={t('Who may open it')}
-        value={audience}
-        onChange={setAudience}
-        options={[
-          { value: 'ORGANIZATION', label: t('Everybody in the organization') },
-          { value: 'PEOPLE', label: t('People I name') },
-          ...(allowsAnyone ? [{ value: 'ANYONE' as const, label: t('Anyone with the link') }] : []),
-        ]}
-      />
-      {audience === 'PEOPLE' ? (
-        <TextField
-          label={t('Their e-mail addresses')}
-          hint={t('Members of the organization, separated by commas.')}
-          error={wrongEmails === undefined ? undefined : describeFault(wrongEmails)}
-          value={emails}
-          onChange={setEmails}
-        />
-      ) : null}
+      <AudienceFields fields={fields} allowsAnyone={allowsAnyone} wrongEmails={wrongEmails} onChange={change} />
       <SelectField
         label={t('What they see')}
         hint={t('The branch that you read now. What you say later is in it only while it grows.')}
-        value={isGrowing ? 'GROWING' : 'FROZEN'}
-        onChange={(value) => setGrowing(value === 'GROWING')}
+        value={fields.isGrowing ? 'GROWING' : 'FROZEN'}
+        onChange={(mode) => change({ isGrowing: mode === 'GROWING' })}
         options={[
           { value: 'FROZEN', label: t('The chat as it is now') },
           { value: 'GROWING', label: t('The chat as it grows') },
@@ -101,8 +86,8 @@ function NewShare({
       />
       <SelectField
         label={t('When it ends')}
-        value={days}
-        onChange={setDays}
+        value={fields.days}
+        onChange={(days) => change({ days })}
         options={[
           { value: '', label: t('When I revoke it') },
           { value: '1', label: t('In a day') },
@@ -110,16 +95,8 @@ function NewShare({
           { value: '30', label: t('In a month') },
         ]}
       />
-      {audience === 'ANYONE' ? (
-        <Note tone="warn">{t('Anyone with the link can read the chat and its files, without signing in.')}</Note>
-      ) : (
-        <p className={styles.quiet}>
-          {t(
-            'They see what was said, and files. Sources that they may not open are hidden from them; instructions and steps are from everybody.',
-          )}
-        </p>
-      )}
-      <ErrorNote error={errorBeside(error, wrongEmails === undefined ? [] : fields)} />
+      <AudienceNote audience={fields.audience} />
+      <ErrorNote error={errorBeside(error, wrongEmails === undefined ? [] : places)} />
       <div>
         <Button type="submit" variant="primary" isBusy={isBusy}>
           {t('Make a link')}
@@ -132,5 +109,56 @@ function NewShare({
         </>
       )}
     </form>
+  );
+}
+
+function AudienceFields({
+  fields: { audience, emails },
+  allowsAnyone,
+  wrongEmails,
+  onChange,
+}: {
+  readonly fields: Fields;
+  readonly allowsAnyone: boolean;
+  readonly wrongEmails: FieldError;
+  readonly onChange: (members: Partial<Fields>) => void;
+}) {
+  const { t } = useText();
+  return (
+    <>
+      <SelectField
+        label={t('Who may open it')}
+        value={audience}
+        onChange={(chosen) => onChange({ audience: chosen })}
+        options={[
+          { value: 'ORGANIZATION', label: t('Everybody in the organization') },
+          { value: 'PEOPLE', label: t('People I name') },
+          ...(allowsAnyone ? [{ value: 'ANYONE' as const, label: t('Anyone with the link') }] : []),
+        ]}
+      />
+      {audience === 'PEOPLE' ? (
+        <TextField
+          label={t('Their e-mail addresses')}
+          hint={t('Members of the organization, separated by commas.')}
+          error={wrongEmails}
+          value={emails}
+          onChange={(typed) => onChange({ emails: typed })}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function AudienceNote({ audience }: { readonly audience: ChatShareAudience }) {
+  const { t } = useText();
+  if (audience === 'ANYONE') {
+    return <Note tone="warn">{t('Anyone with the link can read the chat and its files, without signing in.')}</Note>;
+  }
+  return (
+    <p className={styles.quiet}>
+      {t(
+        'They see what was said, and files. Sources that they may not open are hidden from them; instructions and steps are from everybody.',
+      )}
+    </p>
   );
 }

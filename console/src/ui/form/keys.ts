@@ -15,3 +15,10 @@ export function isPressed(event: KeyboardEvent, key: 'Enter' | 'Escape'): boolea
 export function isOfInputMethod({ nativeEvent: { isComposing, keyCode } }: KeyboardEvent): boolean {
   return isComposing || keyCode === inputMethodKeyCode;
 }
+
+/** Sends what is written in a box by Enter. With Shift it begins a new line. */
+export function sendByEnter(event: KeyboardEvent, send: () => void): void {
+  if (!isPressed(event, 'Enter') || event.shiftKey) return;
+  event.preventDefault();
+  send();
+}

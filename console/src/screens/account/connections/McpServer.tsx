@@ -1,3 +1,4 @@
+import type { ParleyError } from '@parley/client';
 import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import styles from '../../../parts/people/people.module.css';
@@ -5,6 +6,7 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
+import type { FieldError } from '../../../ui/form/field.tsx';
 import { SelectField, TextField } from '../../../ui/form/fields.tsx';
 import { BlockedWindow } from './BlockedWindow.tsx';
 import { ConnectMcpServerDocument } from './documents.ts';
@@ -17,48 +19,19 @@ type Way = (typeof ways)[number];
 /** The form that stores an MCP server, and has the person sign in to it where it wants that. */
 export function McpServer({ onStored, onDone }: { readonly onStored: () => void; readonly onDone: () => void }) {
   const { t } = useText();
-  const [way, setWay] = useState<Way>('NONE');
-  const [name, setName] = useState('');
-  const [url, setUrl] = useState('');
-  const [token, setToken] = useState('');
-  const [clientId, setClientId] = useState('');
-  const [clientSecret, setClientSecret] = useState('');
-  const [stored, setStored] = useState<{ readonly id: string; readonly key: string }>();
-  const { run, isBusy, error } = useMutate(ConnectMcpServerDocument);
-  const { connect, isConnecting, error: failure, blockedUrl } = useConnect();
+  const [fields, setFields] = useState<Fields>(emptyFields);
+  const change = (members: Partial<Fields>) => setFields({ ...fields, ...members });
+  const { save, isBusy, error, blockedUrl } = useServer(fields, onStored);
+  const { way, name, url } = fields;
   const words: Readonly<Record<Way, string>> = {
     NONE: t('Without signing in'),
     PERSON: t('I sign in there in the browser'),
     TOKEN: t('With a token that I have'),
     CLIENT: t('As an application with a client secret'),
   };
-  const client = {
-    ...(clientId.trim() === '' ? {} : { clientId: clientId.trim() }),
-    ...(clientSecret.trim() === '' ? {} : { clientSecret: clientSecret.trim() }),
+  const submit = async () => {
+    if (await save()) onDone();
   };
-  const hasClient = way === 'PERSON' || way === 'CLIENT';
-  const store = async () => {
-    // A sign-in that failed is tried again with the server that is stored already.
-    const key = JSON.stringify([way, name.trim(), url.trim()]);
-    if (stored?.key === key) return stored.id;
-    const isToken = way === 'TOKEN' && token.trim() !== '';
-    const headers = isToken ? { headers: [{ name: 'authorization', value: `Bearer ${token.trim()}` }] } : {};
-    const own = way === 'CLIENT' ? client : {};
-    const id = (await run({ input: { name: name.trim(), url: url.trim(), ...headers, ...own } }))?.storeMcpServer.id;
-    if (id === undefined) return undefined;
-    setStored({ id, key });
-    onStored();
-    return id;
-  };
-  const save = async () => {
-    if (way !== 'PERSON') return (await store()) === undefined ? undefined : onDone();
-    const isOpen = await connect('MCP', async () => {
-      const connectionId = await store();
-      return connectionId === undefined ? undefined : { connectionId, ...client };
-    });
-    if (isOpen) onDone();
-  };
-  const shownError = error ?? failure;
   return (
     <details className={styles.details}>
       <summary>{t('MCP server')}</summary>
@@ -66,56 +39,125 @@ export function McpServer({ onStored, onDone }: { readonly onStored: () => void;
         className={styles.form}
         onSubmit={(event) => {
           event.preventDefault();
-          void save();
+          void submit();
         }}
       >
-        <TextField label={t('Name')} error={findFault(error, 'name')} maxLength={200} value={name} onChange={setName} />
-        <TextField label={t('Address')} error={findFault(error, 'url')} type="url" value={url} onChange={setUrl} />
+        <TextField
+          label={t('Name')}
+          error={findFault(error, 'name')}
+          maxLength={200}
+          value={name}
+          onChange={(value) => change({ name: value })}
+        />
+        <TextField
+          label={t('Address')}
+          error={findFault(error, 'url')}
+          type="url"
+          value={url}
+          onChange={(value) => change({ url: value })}
+        />
         <SelectField
           label={t('Access')}
           value={way}
-          onChange={setWay}
+          onChange={(value) => change({ way: value })}
           options={ways.map((one) => ({ value: one, label: words[one] }))}
         />
-        {way === 'TOKEN' ? (
-          <TextField
-            label={t('Token')}
-            hint={t('It is sealed and never shown again.')}
-            type="password"
-            autoComplete="off"
-            value={token}
-            onChange={setToken}
-          />
-        ) : null}
-        {hasClient ? (
-          <>
-            <TextField
-              label={t('Client id')}
-              hint={way === 'PERSON' ? t('Only where your administrator or the server gave you one.') : undefined}
-              error={findFault(shownError, 'clientId')}
-              autoComplete="off"
-              value={clientId}
-              onChange={setClientId}
-            />
-            <TextField
-              label={t('Client secret')}
-              hint={t('It is sealed and never shown again.')}
-              error={findFault(shownError, 'clientSecret')}
-              type="password"
-              autoComplete="off"
-              value={clientSecret}
-              onChange={setClientSecret}
-            />
-          </>
-        ) : null}
-        <ErrorNote error={errorBeside(shownError, ['name', 'url', ...(hasClient ? ['clientId', 'clientSecret'] : [])])} />
+        {way === 'TOKEN' ? <SecretField label={t('Token')} value={fields.token} onChange={(token) => change({ token })} /> : null}
+        {hasClient(way) ? <ClientFields fields={fields} error={error} onChange={change} /> : null}
+        <ErrorNote error={errorBeside(error, ['name', 'url', ...(hasClient(way) ? ['clientId', 'clientSecret'] : [])])} />
         {blockedUrl === undefined ? null : <BlockedWindow url={blockedUrl} />}
         <div>
-          <Button type="submit" isBusy={isBusy || isConnecting} disabled={name.trim() === '' || url.trim() === ''}>
+          <Button type="submit" isBusy={isBusy} disabled={name.trim() === '' || url.trim() === ''}>
             {way === 'PERSON' ? t('Store the server and sign in') : t('Connect the server')}
           </Button>
         </div>
       </form>
     </details>
   );
+}
+
+interface Fields {
+  readonly way: Way;
+  readonly name: string;
+  readonly url: string;
+  readonly token: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+const emptyFields: Fields = { way: 'NONE', name: '', url: '', token: '', clientId: '', clientSecret: '' };
+
+const hasClient = (way: Way) => way === 'PERSON' || way === 'CLIENT';
+
+/** Stores what is typed; `save` says whether the server can be used, or its sign-in is open in a window. */
+function useServer({ way, token, clientId, clientSecret, ...typed }: Fields, onStored: () => void) {
+  const [name, url] = [typed.name.trim(), typed.url.trim()];
+  const [stored, setStored] = useState<{ readonly id: string; readonly key: string }>();
+  const { run, isBusy, error } = useMutate(ConnectMcpServerDocument);
+  const { connect, isConnecting, error: failure, blockedUrl } = useConnect();
+  const client = {
+    ...(clientId.trim() === '' ? {} : { clientId: clientId.trim() }),
+    ...(clientSecret.trim() === '' ? {} : { clientSecret: clientSecret.trim() }),
+  };
+  const store = async () => {
+    // A sign-in that failed is tried again with the server that is stored already.
+    const key = JSON.stringify([way, name, url]);
+    if (stored?.key === key) return stored.id;
+    const isToken = way === 'TOKEN' && token.trim() !== '';
+    const headers = isToken ? { headers: [{ name: 'authorization', value: `Bearer ${token.trim()}` }] } : {};
+    const id = (await run({ input: { name, url, ...headers, ...(way === 'CLIENT' ? client : {}) } }))?.storeMcpServer.id;
+    if (id === undefined) return undefined;
+    setStored({ id, key });
+    onStored();
+    return id;
+  };
+  const save = async (): Promise<boolean> => {
+    if (way !== 'PERSON') return (await store()) !== undefined;
+    return connect('MCP', async () => {
+      const connectionId = await store();
+      return connectionId === undefined ? undefined : { connectionId, ...client };
+    });
+  };
+  return { save, isBusy: isBusy || isConnecting, error: error ?? failure, blockedUrl };
+}
+
+/** The client that Parley is at the server. Where a person signs in, most servers make one by themselves. */
+function ClientFields({
+  fields: { way, clientId, clientSecret },
+  error,
+  onChange,
+}: {
+  readonly fields: Fields;
+  readonly error: ParleyError | undefined;
+  readonly onChange: (members: Partial<Fields>) => void;
+}) {
+  const { t } = useText();
+  return (
+    <>
+      <TextField
+        label={t('Client id')}
+        hint={way === 'PERSON' ? t('Only where your administrator or the server gave you one.') : undefined}
+        error={findFault(error, 'clientId')}
+        autoComplete="off"
+        value={clientId}
+        onChange={(value) => onChange({ clientId: value })}
+      />
+      <SecretField
+        label={t('Client secret')}
+        error={findFault(error, 'clientSecret')}
+        value={clientSecret}
+        onChange={(value) => onChange({ clientSecret: value })}
+      />
+    </>
+  );
+}
+
+function SecretField(props: {
+  readonly label: string;
+  readonly error?: FieldError;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  const { t } = useText();
+  return <TextField {...props} hint={t('It is sealed and never shown again.')} type="password" autoComplete="off" />;
 }

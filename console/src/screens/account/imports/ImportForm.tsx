@@ -18,34 +18,20 @@ import own from './imports.module.css';
 /** Which file, and which agent answers in its chats from then on. */
 export function ImportForm({ onBegun }: { readonly onBegun: () => void }) {
   const { t } = useText();
-  const say = useToast();
   const agents = usePage(ImportAgentsDocument, {});
   const [chosenAgentId, setChosenAgentId] = useState<string>();
   const [file, setFile] = useState<File>();
-  const [percent, setPercent] = useState<number>();
-  const [error, setError] = useState<ParleyError>();
   // A file input is emptied by a new one in its place.
   const [formKey, setFormKey] = useState(0);
   const choices = agents.data?.viewer.agents?.nodes ?? [];
   const agentId = chosenAgentId ?? choices[0]?.id;
+  const { send, percent, error } = useImport();
   const isBusy = percent !== undefined;
   const begin = async () => {
-    if (file === undefined || agentId === undefined) return;
-    setError(undefined);
-    setPercent(0);
-    try {
-      const onProgress = ({ sentBytes }: { readonly sentBytes: number }) =>
-        setPercent(Math.min(100, Math.round((sentBytes / Math.max(1, file.size)) * 100)));
-      await upload(ImportChatsDocument, { file, agentId }, { onProgress });
-      say(t('The import has begun.'));
-      setFile(undefined);
-      setFormKey((key) => key + 1);
-      onBegun();
-    } catch (cause) {
-      setError(readableError(cause));
-    } finally {
-      setPercent(undefined);
-    }
+    if (file === undefined || agentId === undefined || !(await send(file, agentId))) return;
+    setFile(undefined);
+    setFormKey((key) => key + 1);
+    onBegun();
   };
   return (
     <Section title={t('Choose a file')}>
@@ -88,21 +74,54 @@ export function ImportForm({ onBegun }: { readonly onBegun: () => void }) {
           </Button>
         </div>
       </form>
-      <details className={own.help}>
-        <summary>{t('Where do I get the file?')}</summary>
-        <dl>
-          <dt>ChatGPT</dt>
-          <dd>{t('Settings, Data controls, Export data. The ZIP comes by e-mail.')}</dd>
-          <dt>Claude</dt>
-          <dd>{t('Settings, Privacy, Export data. The ZIP comes by e-mail.')}</dd>
-          <dt>LibreChat</dt>
-          <dd>{t('The menu of a conversation, Export, as JSON with all branches. Several files can be packed into one ZIP.')}</dd>
-          <dt>Open WebUI</dt>
-          <dd>{t('Settings, Data Controls, Export Chats.')}</dd>
-          <dt>Parley</dt>
-          <dd>{t('The menu of a chat, Export as JSON.')}</dd>
-        </dl>
-      </details>
+      <WhereToGetIt />
     </Section>
+  );
+}
+
+/** Sends a file. `percent` is how far it is while it is on its way. */
+function useImport() {
+  const { t } = useText();
+  const say = useToast();
+  const [percent, setPercent] = useState<number>();
+  const [error, setError] = useState<ParleyError>();
+  /** @returns whether the service has begun to import it. */
+  const send = async (file: File, agentId: string): Promise<boolean> => {
+    setError(undefined);
+    setPercent(0);
+    try {
+      const onProgress = ({ sentBytes }: { readonly sentBytes: number }) =>
+        setPercent(Math.min(100, Math.round((sentBytes / Math.max(1, file.size)) * 100)));
+      await upload(ImportChatsDocument, { file, agentId }, { onProgress });
+      say(t('The import has begun.'));
+      return true;
+    } catch (cause) {
+      setError(readableError(cause));
+      return false;
+    } finally {
+      setPercent(undefined);
+    }
+  };
+  return { send, percent, error };
+}
+
+function WhereToGetIt() {
+  const { t } = useText();
+  return (
+    <details className={own.help}>
+      <summary>{t('Where do I get the file?')}</summary>
+      <dl>
+        <dt>ChatGPT</dt>
+        <dd>{t('Settings, Data controls, Export data. The ZIP comes by e-mail.')}</dd>
+        <dt>Claude</dt>
+        <dd>{t('Settings, Privacy, Export data. The ZIP comes by e-mail.')}</dd>
+        <dt>LibreChat</dt>
+        <dd>{t('The menu of a conversation, Export, as JSON with all branches. Several files can be packed into one ZIP.')}</dd>
+        <dt>Open WebUI</dt>
+        <dd>{t('Settings, Data Controls, Export Chats.')}</dd>
+        <dt>Parley</dt>
+        <dd>{t('The menu of a chat, Export as JSON.')}</dd>
+      </dl>
+    </details>
   );
 }

@@ -15,6 +15,15 @@ type Subject = BudgetRowFragment['subject'];
 type Period = BudgetRowFragment['period'];
 type Unit = BudgetRowFragment['unit'];
 
+/** What a budget bounds, and how it counts. It stays the same when the limit is changed. */
+interface Place {
+  readonly subject: Subject;
+  /** Undefined for the organization, and until one is chosen. */
+  readonly subjectId: string | undefined;
+  readonly period: Period;
+  readonly unit: Unit;
+}
+
 /** Sets a budget: a new one, or another limit of one that is there. */
 export function BudgetForm({
   budget,
@@ -28,17 +37,21 @@ export function BudgetForm({
   readonly onSaved: () => void;
 }) {
   const { t } = useText();
-  const [subject, setSubject] = useState<Subject>(budget?.subject ?? 'ORGANIZATION');
-  const [subjectId, setSubjectId] = useState(budget?.subjectId);
-  const [period, setPeriod] = useState<Period>(budget?.period ?? 'MONTH');
-  const [unit, setUnit] = useState<Unit>(budget?.unit ?? 'MONEY');
+  const [place, setPlace] = useState<Place>({
+    subject: budget?.subject ?? 'ORGANIZATION',
+    subjectId: budget?.subjectId,
+    period: budget?.period ?? 'MONTH',
+    unit: budget?.unit ?? 'MONEY',
+  });
   const [limit, setLimit] = useState(budget === undefined ? '' : String(budget.limit));
   const [allowsUnpricedModels, setAllows] = useState(budget?.allowsUnpricedModels ?? false);
   const { run, isBusy, error } = useMutate(SetBudgetDocument);
-  const isWhole = subject === 'ORGANIZATION' || subjectId !== undefined;
+  const { subjectId, ...placed } = place;
+  const isMoney = place.unit === 'MONEY';
+  const isWhole = place.subject === 'ORGANIZATION' || subjectId !== undefined;
   const save = async () => {
-    const place = { subject, period, unit, ...(subject === 'ORGANIZATION' ? {} : { subjectId: subjectId ?? null }) };
-    if ((await run({ input: { ...place, limit: Number(limit), allowsUnpricedModels } })) !== undefined) onSaved();
+    const named = place.subject === 'ORGANIZATION' ? {} : { subjectId: subjectId ?? null };
+    if ((await run({ input: { ...placed, ...named, limit: Number(limit), allowsUnpricedModels } })) !== undefined) onSaved();
   };
   return (
     <FormDialog
@@ -49,51 +62,17 @@ export function BudgetForm({
       isBusy={isBusy}
       isBlocked={limit.trim() === '' || !isWhole}
     >
-      {budget === undefined ? (
-        <>
-          <SelectField
-            label={t('Whose use it bounds')}
-            value={subject}
-            onChange={(value) => {
-              setSubject(value);
-              setSubjectId(undefined);
-            }}
-            options={subjectKinds.map((kind) => ({ value: kind, label: subjectWords(t)[kind] }))}
-          />
-          {subject === 'USER' ? <PersonChoice label={t('Person')} value={subjectId} onChange={setSubjectId} /> : null}
-          {subject === 'GROUP' || subject === 'KEY' || subject === 'AGENT' ? (
-            <SubjectChoice kind={subject} value={subjectId} onChange={setSubjectId} />
-          ) : null}
-          <SelectField
-            label={t('Begins again')}
-            value={period}
-            onChange={setPeriod}
-            options={[
-              { value: 'MONTH', label: t('Each month') },
-              { value: 'DAY', label: t('Each day') },
-            ]}
-          />
-          <SelectField
-            label={t('What it counts')}
-            value={unit}
-            onChange={setUnit}
-            options={[
-              { value: 'MONEY', label: t('Money in {currency}', { currency }) },
-              { value: 'TOKENS', label: t('Tokens') },
-            ]}
-          />
-        </>
-      ) : null}
+      {budget === undefined ? <PlaceFields place={place} currency={currency} onChange={setPlace} /> : null}
       <TextField
-        label={unit === 'MONEY' ? t('Most in {currency}', { currency }) : t('Most tokens')}
+        label={isMoney ? t('Most in {currency}', { currency }) : t('Most tokens')}
         error={findFault(error, 'limit')}
         type="number"
         min={0}
-        step={unit === 'MONEY' ? 'any' : 1}
+        step={isMoney ? 'any' : 1}
         value={limit}
         onChange={setLimit}
       />
-      {unit === 'MONEY' ? (
+      {isMoney ? (
         <Checkbox
           label={t('Models without a price may be used. They cost nothing of it.')}
           checked={allowsUnpricedModels}
@@ -102,6 +81,52 @@ export function BudgetForm({
       ) : null}
       <ErrorNote error={errorBeside(error, ['limit'])} />
     </FormDialog>
+  );
+}
+
+function PlaceFields({
+  place,
+  currency,
+  onChange,
+}: {
+  readonly place: Place;
+  readonly currency: string;
+  readonly onChange: (place: Place) => void;
+}) {
+  const { t } = useText();
+  const { subject, subjectId, period, unit } = place;
+  const chooseSubject = (id: string | undefined) => onChange({ ...place, subjectId: id });
+  return (
+    <>
+      <SelectField
+        label={t('Whose use it bounds')}
+        value={subject}
+        onChange={(kind) => onChange({ ...place, subject: kind, subjectId: undefined })}
+        options={subjectKinds.map((kind) => ({ value: kind, label: subjectWords(t)[kind] }))}
+      />
+      {subject === 'USER' ? <PersonChoice label={t('Person')} value={subjectId} onChange={chooseSubject} /> : null}
+      {subject === 'GROUP' || subject === 'KEY' || subject === 'AGENT' ? (
+        <SubjectChoice kind={subject} value={subjectId} onChange={chooseSubject} />
+      ) : null}
+      <SelectField
+        label={t('Begins again')}
+        value={period}
+        onChange={(chosen) => onChange({ ...place, period: chosen })}
+        options={[
+          { value: 'MONTH', label: t('Each month') },
+          { value: 'DAY', label: t('Each day') },
+        ]}
+      />
+      <SelectField
+        label={t('What it counts')}
+        value={unit}
+        onChange={(chosen) => onChange({ ...place, unit: chosen })}
+        options={[
+          { value: 'MONEY', label: t('Money in {currency}', { currency }) },
+          { value: 'TOKENS', label: t('Tokens') },
+        ]}
+      />
+    </>
   );
 }
 

@@ -1,28 +1,18 @@
-import { ArrowUp, ChevronUp, Square } from 'lucide-react';
-import {
-  type KeyboardEvent,
-  type ReactNode,
-  type RefObject,
-  useEffect,
-  useEffectEvent,
-  useLayoutEffect,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react';
+import { ChevronUp } from 'lucide-react';
+import { type ReactNode, type RefObject, useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react';
 import { DictationButton } from '../../../parts/browser/DictationButton.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { IconButton } from '../../../ui/form/button.tsx';
-import { isPressed } from '../../../ui/form/keys.ts';
+import { sendByEnter } from '../../../ui/form/keys.ts';
 import { offerFocus } from '../../../ui/overlay/focus.ts';
 import { Menu } from '../../../ui/overlay/menu.tsx';
 import type { Chat_PromptFragment, ThreadMode } from '../documents.ts';
-import { AttachmentList } from './AttachmentList.tsx';
 import { type Attachments, isRefused } from './attachments.ts';
 import styles from './composer.module.css';
-import { getDraft } from './draft.ts';
+import { type Draft, getDraft } from './draft.ts';
 import { FilePicker, TooLargeNote, useFiles } from './files.tsx';
+import { MessageBox, SendButton, StopButton } from './MessageBox.tsx';
 import { FillDialog } from './prompts/FillDialog.tsx';
 import { optionId, PromptMenu } from './prompts/PromptMenu.tsx';
 import { usePrompts } from './prompts/use-prompts.ts';
@@ -46,12 +36,7 @@ interface ComposerProps {
 
 /** The box in which a message is written: several lines, files by button, drop and paste, and a draft that stays. */
 export function Composer({ box, place, seed, attachments, fileMaxBytes, sending, onStop, isStopping, children }: ComposerProps) {
-  const { t } = useText();
-  const [draft] = useState(() => {
-    const ownDraft = getDraft(place);
-    ownDraft.seed(seed);
-    return ownDraft;
-  });
+  const draft = useDraft(place, seed);
   const text = useSyncExternalStore(draft.subscribe, draft.getSnapshot);
   const { tooLarge, addFiles, isOver, onPaste } = useFiles(attachments, fileMaxBytes);
   // A finger would only see the keyboard come up.
@@ -59,35 +44,14 @@ export function Composer({ box, place, seed, attachments, fileMaxBytes, sending,
     if (matchMedia('(hover: hover)').matches) offerFocus(box.current);
   }, [box]);
   const isEmpty = text.trim() === '' && attachments.items.every(isRefused);
-  const canSend = !isEmpty && !sending.isBusy;
-  const send = async (threadMode?: ThreadMode) => {
-    if (isEmpty) return;
-    if (sending.isBusy) {
-      draft.sendLater(threadMode);
-      return;
-    }
-    const settle = draft.send();
-    const hasArrived = await sending.send(text.trim(), threadMode);
-    settle(hasArrived);
-    if (hasArrived) offerFocus(box.current);
-  };
-  const due = useSyncExternalStore(draft.subscribe, draft.getDue);
-  const sendDue = useEffectEvent((threadMode: ThreadMode | undefined) => void send(threadMode));
-  useEffect(() => {
-    if (due !== undefined && !sending.isBusy) sendDue(due.threadMode);
-  }, [due, sending.isBusy]);
+  const send = useSend(draft, sending, isEmpty, () => offerFocus(box.current));
   const [asked, setAsked] = useState<Chat_PromptFragment>();
   const takePrompt = (prompt: Chat_PromptFragment) => {
     if (prompt.variables.length === 0) draft.write(prompt.text);
     else setAsked(prompt);
   };
   const prompts = usePrompts(text, takePrompt);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (prompts.onKeyDown(event)) return;
-    if (!isPressed(event, 'Enter') || event.shiftKey) return;
-    event.preventDefault();
-    void send();
-  };
+  const activePrompt = prompts.isOpen && prompts.chosen !== undefined ? optionId(prompts.listId, prompts.chosen) : undefined;
   return (
     <>
       <form
@@ -101,39 +65,31 @@ export function Composer({ box, place, seed, attachments, fileMaxBytes, sending,
         <ErrorNote error={sending.error} />
         <TooLargeNote names={tooLarge} fileMaxBytes={fileMaxBytes} />
         <PromptMenu prompts={prompts} onTake={takePrompt} />
-        <div className={styles.box}>
-          <AttachmentList attachments={attachments} />
-          <textarea
-            ref={box}
-            rows={1}
-            dir="auto"
-            className={styles.text}
-            aria-label={t('Message')}
-            aria-controls={prompts.isOpen ? prompts.listId : undefined}
-            aria-activedescendant={
-              prompts.isOpen && prompts.chosen !== undefined ? optionId(prompts.listId, prompts.chosen) : undefined
-            }
-            placeholder={t('Write a message')}
-            value={text}
-            onChange={(event) => draft.write(event.target.value)}
-            onKeyDown={onKeyDown}
-            onPaste={onPaste}
+        <MessageBox
+          box={box}
+          attachments={attachments}
+          aria-controls={prompts.isOpen ? prompts.listId : undefined}
+          aria-activedescendant={activePrompt}
+          value={text}
+          onChange={(event) => draft.write(event.target.value)}
+          onKeyDown={(event) => {
+            if (!prompts.onKeyDown(event)) sendByEnter(event, () => void send());
+          }}
+          onPaste={onPaste}
+        >
+          <FilePicker onFiles={addFiles} />
+          <DictationButton text={text} onText={(heard) => draft.write(heard)} />
+          {children}
+          <span className={styles.space} />
+          <RunButtons
+            isEmpty={isEmpty}
+            canSend={!isEmpty && !sending.isBusy}
+            onStop={onStop}
+            isStopping={isStopping}
+            onStopGone={() => box.current?.focus()}
+            onSend={(threadMode) => void send(threadMode)}
           />
-          <div className={styles.foot}>
-            <FilePicker onFiles={addFiles} />
-            <DictationButton text={text} onText={(heard) => draft.write(heard)} />
-            {children}
-            <span className={styles.space} />
-            <RunButtons
-              isEmpty={isEmpty}
-              canSend={canSend}
-              onStop={onStop}
-              isStopping={isStopping}
-              onStopGone={() => box.current?.focus()}
-              onSend={(threadMode) => void send(threadMode)}
-            />
-          </div>
-        </div>
+        </MessageBox>
       </form>
       {asked === undefined ? null : (
         <FillDialog
@@ -147,6 +103,37 @@ export function Composer({ box, place, seed, attachments, fileMaxBytes, sending,
       )}
     </>
   );
+}
+
+function useDraft(place: string, seed: string): Draft {
+  const [draft] = useState(() => {
+    const ownDraft = getDraft(place);
+    ownDraft.seed(seed);
+    return ownDraft;
+  });
+  return draft;
+}
+
+/** Sends what is written: at once, or as soon as the message before it has arrived. */
+function useSend(draft: Draft, sending: Sending, isEmpty: boolean, onArrived: () => void) {
+  const send = async (threadMode?: ThreadMode) => {
+    if (isEmpty) return;
+    if (sending.isBusy) {
+      draft.sendLater(threadMode);
+      return;
+    }
+    const text = draft.getSnapshot().trim();
+    const settle = draft.send();
+    const hasArrived = await sending.send(text, threadMode);
+    settle(hasArrived);
+    if (hasArrived) onArrived();
+  };
+  const due = useSyncExternalStore(draft.subscribe, draft.getDue);
+  const sendDue = useEffectEvent((threadMode: ThreadMode | undefined) => void send(threadMode));
+  useEffect(() => {
+    if (due !== undefined && !sending.isBusy) sendDue(due.threadMode);
+  }, [due, sending.isBusy]);
+  return send;
 }
 
 /** Stops the run that goes on, or sends what is written. */
@@ -181,46 +168,7 @@ function RunButtons({
           </IconButton>
         </Menu>
       )}
-      {onStop !== undefined && isEmpty ? null : (
-        <button type="submit" className={styles.send} aria-label={t('Send')} title={t('Send')} disabled={!canSend}>
-          <ArrowUp size={18} aria-hidden />
-        </button>
-      )}
+      {onStop !== undefined && isEmpty ? null : <SendButton isDisabled={!canSend} />}
     </>
-  );
-}
-
-function StopButton({
-  isStopping,
-  onStop,
-  onGone,
-}: {
-  readonly isStopping: boolean;
-  readonly onStop: () => void;
-  /** The button had the focus when its run was over. */
-  readonly onGone: () => void;
-}) {
-  const { t } = useText();
-  const button = useRef<HTMLButtonElement>(null);
-  const atEnd = useRef(onGone);
-  atEnd.current = onGone;
-  useLayoutEffect(() => {
-    const element = button.current;
-    return () => {
-      if (document.activeElement === element) atEnd.current();
-    };
-  }, []);
-  return (
-    <button
-      ref={button}
-      type="button"
-      className={styles.stop}
-      aria-label={t('Stop')}
-      title={t('Stop')}
-      aria-disabled={isStopping || undefined}
-      onClick={isStopping ? undefined : onStop}
-    >
-      <Square size={14} aria-hidden fill="currentColor" />
-    </button>
   );
 }

@@ -1,11 +1,9 @@
-import { Bot, FolderOpen } from 'lucide-react';
+import { FolderOpen } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { usePage } from '../../../graphql/hooks.ts';
-import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { ButtonLink } from '../../../ui/form/button.tsx';
+import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Switch } from '../../../ui/form/field.tsx';
 import { useTitle } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
@@ -16,6 +14,7 @@ import { Composer } from '../composer/Composer.tsx';
 import { getDraft } from '../composer/draft.ts';
 import { type Chat_AgentFragment, type Chat_ProjectFragment, ChatSettingsDocument, ChatStartDocument } from '../documents.ts';
 import { AgentPicker } from './AgentPicker.tsx';
+import { AgentGone, NoAgent, ProjectGone } from './Gone.tsx';
 import { Inputs } from './Inputs.tsx';
 import { inputFaults, startValues, type Values } from './inputs.ts';
 import { ModelPicker } from './ModelPicker.tsx';
@@ -50,7 +49,6 @@ function StartPage({
   readonly question: string | null;
 }) {
   const { t } = useText();
-  const { may } = useSession();
   const [, go] = useLocation();
   const preferredAgentId = namedAgentId ?? localStorage.getItem(agentStoredAs);
   const { data, error, isLoading, reload } = usePage(ChatStartDocument, {
@@ -67,60 +65,17 @@ function StartPage({
       </div>
     );
   }
-  if (namedAgentId !== null && (data?.agent ?? null) === null) {
-    if (error !== undefined && error.code !== 'NOT_FOUND') return <ErrorNote error={error} onRetry={reload} />;
-    return (
-      <EmptyState
-        icon={<Bot size={26} aria-hidden />}
-        isScreen
-        title={t('This agent is not there')}
-        action={
-          <ButtonLink variant="primary" href="/">
-            {t('Ask another agent')}
-          </ButtonLink>
-        }
-      >
-        {t('It was deleted, or it is not shared with you any more. Nobody else was asked.')}
-      </EmptyState>
-    );
+  const failure = <ErrorNote error={error} onRetry={reload} />;
+  const isNotThere = error === undefined || error.code === 'NOT_FOUND';
+  const named = namedAgentId === null ? undefined : (data?.agent ?? null);
+  if (named === null) {
+    if (!isNotThere) return failure;
+    return <AgentGone>{t('It was deleted, or it is not shared with you any more. Nobody else was asked.')}</AgentGone>;
   }
   const project = data?.project ?? undefined;
-  if (projectId !== null && project === undefined && (error === undefined || error.code === 'NOT_FOUND')) {
-    return (
-      <EmptyState
-        icon={<FolderOpen size={26} aria-hidden />}
-        isScreen
-        title={t('This project is not there')}
-        action={<ButtonLink href="/projects">{t('All projects')}</ButtonLink>}
-      >
-        {t('It was deleted, or it is not shared with you any more.')}
-      </EmptyState>
-    );
-  }
-  const offered = project?.agents?.[0];
-  const named = namedAgentId === null ? undefined : data?.agent;
-  const agent = named ?? offered ?? data?.agent ?? data?.chats.nodes[0]?.agent ?? data?.agents.nodes[0];
-  if (agent === undefined || agent === null) {
-    if (error !== undefined) return <ErrorNote error={error} onRetry={reload} />;
-    return (
-      <EmptyState
-        icon={<Bot size={26} aria-hidden />}
-        isScreen
-        title={t('There is no agent to ask yet')}
-        action={
-          may('AGENTS_WRITE') ? (
-            <ButtonLink variant="primary" href="/agents?new">
-              {t('Make an agent')}
-            </ButtonLink>
-          ) : undefined
-        }
-      >
-        {t(
-          'An agent answers with instructions, a model and knowledge of your own. Make one, or ask an administrator to share one with you.',
-        )}
-      </EmptyState>
-    );
-  }
+  if (projectId !== null && project === undefined && isNotThere) return <ProjectGone />;
+  const agent = named ?? project?.agents?.[0] ?? data?.agent ?? data?.chats.nodes[0]?.agent ?? data?.agents.nodes[0];
+  if (agent === undefined) return error === undefined ? <NoAgent /> : failure;
   const choose = (id: string) => {
     localStorage.setItem(agentStoredAs, id);
     const inProject = projectId === null ? '' : `&project=${encodeURIComponent(projectId)}`;
@@ -142,8 +97,6 @@ function StartWith({
   readonly question: string | null;
   readonly onChoose: (id: string) => void;
 }) {
-  const { t } = useText();
-  const [, go] = useLocation();
   const { data } = usePage(ChatSettingsDocument, {});
   const box = useRef<HTMLTextAreaElement>(null);
   const attachments = useAttachments(undefined);
@@ -154,53 +107,20 @@ function StartWith({
   const [choices, setChoices] = useState<readonly CompareChoice[]>([]);
   const first = useFirstMessage(agent, attachments, model, values, choices, project?.id);
   const models = (data?.models ?? []).map(({ id }) => id);
-  const [isQuestionTaken, setQuestionTaken] = useState(question === null);
-  useEffect(() => {
-    if (question === null) return;
-    getDraft('new').write(question);
-    setQuestionTaken(true);
-  }, [question]);
+  const isBoxReady = useQuestion(question);
   const send = async (text: string) => {
     setShowsFaults(true);
     return faults.size > 0 ? false : first.send(text);
   };
   return (
     <div className={styles.start}>
-      <header className={styles.bar}>
-        <AgentPicker agent={agent} offered={project?.agents ?? []} onChoose={onChoose} />
-        {project === undefined ? (
-          <Switch
-            label={t('Temporary chat')}
-            isOn={false}
-            disabled={agent.userInputs.length > 0}
-            {...(agent.userInputs.length > 0
-              ? { hint: t('It needs answers before a chat begins, which a temporary chat does not take.') }
-              : {})}
-            onChange={() => go(`/temporary?agent=${encodeURIComponent(agent.id)}`)}
-          />
-        ) : (
-          <Link href={`/projects/${project.id}`} className={styles.project}>
-            <FolderOpen size={16} aria-hidden /> {project.name}
-          </Link>
-        )}
-      </header>
+      <Bar agent={agent} project={project} onChoose={onChoose} />
       <div className={styles.middle}>
-        <div className={styles.welcome}>
-          <Avatar name={agent.name} pictureUrl={agent.pictureUrl} size={56} />
-          <h1>{agent.name}</h1>
-          {agent.description === '' ? null : <p className={styles.description}>{agent.description}</p>}
-          {agent.introduction === null || agent.introduction === '' ? null : <p>{agent.introduction}</p>}
-        </div>
+        <Welcome agent={agent} />
         <Inputs inputs={agent.userInputs} values={values} onChange={setValues} faults={showsFaults ? faults : new Map()} />
-        <div className={styles.questions}>
-          {listQuestions(agent, t('What can you help me with?')).map((sample) => (
-            <button key={sample} type="button" disabled={first.isBusy} onClick={() => void send(sample)}>
-              {sample}
-            </button>
-          ))}
-        </div>
+        <Samples agent={agent} isDisabled={first.isBusy} onAsk={(sample) => void send(sample)} />
       </div>
-      {isQuestionTaken ? (
+      {isBoxReady ? (
         <Composer
           box={box}
           place="new"
@@ -220,6 +140,83 @@ function StartWith({
           />
         </Composer>
       ) : null}
+    </div>
+  );
+}
+
+/** Writes the question of the address into the box. @returns whether the box can be shown: it begins with its draft. */
+function useQuestion(question: string | null): boolean {
+  const [isTaken, setTaken] = useState(question === null);
+  useEffect(() => {
+    if (question === null) return;
+    getDraft('new').write(question);
+    setTaken(true);
+  }, [question]);
+  return isTaken;
+}
+
+/** Which agent answers, and in which project, or whether the chat is stored at all. */
+function Bar({
+  agent,
+  project,
+  onChoose,
+}: {
+  readonly agent: Chat_AgentFragment;
+  readonly project: Chat_ProjectFragment | undefined;
+  readonly onChoose: (id: string) => void;
+}) {
+  const { t } = useText();
+  const [, go] = useLocation();
+  const asksFirst = agent.userInputs.length > 0;
+  return (
+    <header className={styles.bar}>
+      <AgentPicker agent={agent} offered={project?.agents ?? []} onChoose={onChoose} />
+      {project === undefined ? (
+        <Switch
+          label={t('Temporary chat')}
+          isOn={false}
+          disabled={asksFirst}
+          hint={asksFirst ? t('It needs answers before a chat begins, which a temporary chat does not take.') : undefined}
+          onChange={() => go(`/temporary?agent=${encodeURIComponent(agent.id)}`)}
+        />
+      ) : (
+        <Link href={`/projects/${project.id}`} className={styles.project}>
+          <FolderOpen size={16} aria-hidden /> {project.name}
+        </Link>
+      )}
+    </header>
+  );
+}
+
+function Welcome({ agent: { name, pictureUrl, description, introduction } }: { readonly agent: Chat_AgentFragment }) {
+  return (
+    <div className={styles.welcome}>
+      <Avatar name={name} pictureUrl={pictureUrl} size={56} />
+      <h1>{name}</h1>
+      {description === '' ? null : <p className={styles.description}>{description}</p>}
+      {introduction === null || introduction === '' ? null : <p>{introduction}</p>}
+    </div>
+  );
+}
+
+/** Questions to begin with by a click. */
+function Samples({
+  agent,
+  isDisabled,
+  onAsk,
+}: {
+  readonly agent: Chat_AgentFragment;
+  readonly isDisabled: boolean;
+  readonly onAsk: (question: string) => void;
+}) {
+  const { t } = useText();
+  return (
+    <div className={styles.questions}>
+      {listQuestions(agent, t('What can you help me with?')).map((sample) => (
+        <button key={sample} type="button" disabled={isDisabled} onClick={() => onAsk(sample)}>
+          {sample}
+        </button>
+      ))}
     </div>
   );
 }

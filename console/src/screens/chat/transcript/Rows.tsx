@@ -40,29 +40,13 @@ export function Rows({
   const scroller = useRef<HTMLElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const virtual = useRef<VirtualizerHandle>(null);
-  const previousRows = useRef<readonly Row[]>([]);
-  const previousAllRows = useRef<readonly Row[]>([]);
-  const [isEarlierShown, setEarlierShown] = useState(false);
-  const allRows = buildRows(view, previousAllRows.current);
-  previousAllRows.current = allRows;
   const query = new URLSearchParams(useSearch());
   // Where a reader came back to from a document; opening other sources later scrolls nowhere.
   const [arrival] = useState(query.get('answer'));
   const target = query.get('message') ?? arrival;
   const isPrinted = usePrinting(transcript);
-  // A summary stands in place of what was said before it, until the reader or a link asks for that, and not on paper.
-  const summaryIndex = allRows.findIndex((row) => row.kind === 'context' && row.summary !== null);
-  const isFolded =
-    summaryIndex !== -1 &&
-    !isPrinted &&
-    !isEarlierShown &&
-    !allRows.slice(0, summaryIndex).some((row) => hasMessage(row, target));
-  const rows = isFolded ? allRows.slice(summaryIndex) : allRows;
-  const isShifted =
-    rows.length > previousRows.current.length &&
-    previousRows.current[0] !== undefined &&
-    rows[0]?.key !== previousRows.current[0].key;
-  previousRows.current = rows;
+  const [isEarlierShown, setEarlierShown] = useState(false);
+  const { rows, isFolded, isShifted } = useRows(view, target, isPrinted || isEarlierShown);
   const currentTailStart = useTailStart(rows);
   const tailStart = isPrinted ? 0 : currentTailStart;
   const end = useEnd(scroller, inner);
@@ -107,6 +91,28 @@ export function Rows({
       ) : null}
     </section>
   );
+}
+
+/**
+ * The rows of a chat. A summary stands in place of what was said before it, until the reader or a link asks for that.
+ *
+ * @returns `isShifted`: rows came in front of those before.
+ */
+function useRows(view: TranscriptView, target: string | null, isEarlierShown: boolean) {
+  const previousRows = useRef<readonly Row[]>([]);
+  const previousAllRows = useRef<readonly Row[]>([]);
+  const allRows = buildRows(view, previousAllRows.current);
+  previousAllRows.current = allRows;
+  const summaryIndex = allRows.findIndex((row) => row.kind === 'context' && row.summary !== null);
+  const isFolded =
+    summaryIndex !== -1 && !isEarlierShown && !allRows.slice(0, summaryIndex).some((row) => hasMessage(row, target));
+  const rows = isFolded ? allRows.slice(summaryIndex) : allRows;
+  const isShifted =
+    rows.length > previousRows.current.length &&
+    previousRows.current[0] !== undefined &&
+    rows[0]?.key !== previousRows.current[0].key;
+  previousRows.current = rows;
+  return { rows, isFolded, isShifted };
 }
 
 function OneRow({ row, isLast, isTarget }: { readonly row: Row; readonly isLast: boolean; readonly isTarget: boolean }) {

@@ -59,47 +59,13 @@ function Content({
   readonly onChange: () => void;
 }) {
   const { t } = useText();
-  const { may, viewer } = useSession();
-  const { describeFault } = useFaultWords();
-  const mayStop = useMayStop();
   const isRunning = run.status === 'IN_PROGRESS';
   const elapsedMs = useElapsedMs(run.startedAt ?? run.createdAt, isRunning);
   const happening = useRunEvents(run.id, isRunning && run.isStored, onChange);
-  const state = describeState(run, t);
-  const text = isRunning ? happening.text || run.text : run.text;
   const near = run.retrieval?.passageCount === 0 ? run.retrieval.nearPassages : [];
   return (
-    <Page
-      title={getTitle(run, t)}
-      lead={
-        <span className={styles.lead}>
-          <Badge tone={state.tone}>{state.word}</Badge>
-          <span>{[kindWords(t)[run.kind], run.user?.name].filter((part) => part !== undefined).join(' · ')}</span>
-          <Time at={run.createdAt} />
-        </span>
-      }
-      actions={
-        <>
-          {run.chat !== null && may('CHATS_READ') ? (
-            <ButtonLink href={`/chats/${run.chat.id}`} icon={<MessageSquare size={16} aria-hidden />}>
-              {t('Open the chat')}
-            </ButtonLink>
-          ) : null}
-          {run.chat !== null && !isRunning ? <AddToDataset runId={run.id} agent={run.agent} size="normal" /> : null}
-          {mayStop(run) ? <StopButton run={run} onStopped={onChange} size="normal" /> : null}
-        </>
-      }
-    >
-      {run.error === null ? null : (
-        <Note tone="bad">
-          <p>{describeFault(run.error)}</p>
-        </Note>
-      )}
-      {run.warnings.map(({ message }) => (
-        <Note key={message} tone="warn">
-          {message}
-        </Note>
-      ))}
+    <Page title={getTitle(run, t)} lead={<Lead run={run} />} actions={<Acts run={run} onChange={onChange} />}>
+      <Problems run={run} />
       <Tags key={run.tags.join('\n')} id={run.id} tags={run.tags} />
       <RunFacts run={run} currency={currency} elapsedMs={isRunning ? elapsedMs : undefined} tokensSoFar={happening.tokens} />
       <Section title={t('What it did')}>
@@ -115,6 +81,69 @@ function Content({
           <Passages title={t('Near matches')} passages={near} />
         </Section>
       )}
+      <Words run={run} text={isRunning ? happening.text || run.text : run.text} />
+    </Page>
+  );
+}
+
+interface RunProps {
+  readonly run: RunDetail;
+}
+
+function Lead({ run }: RunProps) {
+  const { t } = useText();
+  const state = describeState(run, t);
+  return (
+    <span className={styles.lead}>
+      <Badge tone={state.tone}>{state.word}</Badge>
+      <span>{[kindWords(t)[run.kind], run.user?.name].filter((part) => part !== undefined).join(' · ')}</span>
+      <Time at={run.createdAt} />
+    </span>
+  );
+}
+
+function Acts({ run, onChange }: RunProps & { readonly onChange: () => void }) {
+  const { t } = useText();
+  const { may } = useSession();
+  const mayStop = useMayStop();
+  return (
+    <>
+      {run.chat !== null && may('CHATS_READ') ? (
+        <ButtonLink href={`/chats/${run.chat.id}`} icon={<MessageSquare size={16} aria-hidden />}>
+          {t('Open the chat')}
+        </ButtonLink>
+      ) : null}
+      {run.chat !== null && run.status !== 'IN_PROGRESS' ? <AddToDataset runId={run.id} agent={run.agent} size="normal" /> : null}
+      {mayStop(run) ? <StopButton run={run} onStopped={onChange} size="normal" /> : null}
+    </>
+  );
+}
+
+/** Why it failed, and what it did without. */
+function Problems({ run: { error, warnings } }: RunProps) {
+  const { describeFault } = useFaultWords();
+  return (
+    <>
+      {error === null ? null : (
+        <Note tone="bad">
+          <p>{describeFault(error)}</p>
+        </Note>
+      )}
+      {warnings.map(({ message }) => (
+        <Note key={message} tone="warn">
+          {message}
+        </Note>
+      ))}
+    </>
+  );
+}
+
+/** What it said, and what the model was told first, as far as the reader may see it. */
+function Words({ run, text }: RunProps & { readonly text: string | null }) {
+  const { t } = useText();
+  const { viewer } = useSession();
+  return (
+    <>
       {run.isStored && run.chat === null && run.userId !== viewer.user.id ? (
         <p className={styles.quiet}>{t('Only who may read the chat is shown what was said.')}</p>
       ) : null}
@@ -129,6 +158,6 @@ function Content({
           <p className={styles.text}>{run.trace.instructions}</p>
         </details>
       )}
-    </Page>
+    </>
   );
 }

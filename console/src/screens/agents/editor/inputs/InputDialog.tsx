@@ -31,6 +31,7 @@ interface Props {
 
 export function InputDialog({ agentId, parts, input, orderIndex, onClose, onSaved }: Props) {
   const { t } = useText();
+  const labels = useLabels();
   const form = usePartForm({
     agentId,
     seen: parts.see(input),
@@ -53,32 +54,21 @@ export function InputDialog({ agentId, parts, input, orderIndex, onClose, onSave
   return (
     <DraftDialog
       form={form}
-      labels={{
-        type: t('Kind'),
-        label: t('Question'),
-        variableName: t('Name in the instructions'),
-        showOnChatCreate: t('Ask when a chat begins'),
-        isRequired: t('Required'),
-        placeholder: t('Example in the field'),
-        defaultValue: t('Answer when none is given'),
-        options: t('Options'),
-        min: t('Least'),
-        max: t('Most'),
-      }}
+      labels={labels}
       title={input === undefined ? t('New input') : t('Edit {name}', { name: input.label })}
       fieldPaths={['input.label', 'input.variableName', `${at}.options`]}
       onClose={onClose}
       onSubmit={() => void save()}
     >
       <TextField
-        label={t('Question')}
+        label={labels.label}
         error={findFault(error, 'input.label')}
         hint={t('What a person reads beside the field.')}
         value={values.label}
         onChange={(label) => change({ label })}
       />
       <TextField
-        label={t('Name in the instructions')}
+        label={labels.variableName}
         error={findFault(error, 'input.variableName')}
         hint={t('Write {placeholder} where the answer is to stand.', {
           placeholder: `{{${values.variableName === '' ? 'name' : values.variableName}}}`,
@@ -94,7 +84,7 @@ export function InputDialog({ agentId, parts, input, orderIndex, onClose, onSave
       />
       {values.type === 'SELECT' ? (
         <TextAreaField
-          label={t('Options')}
+          label={labels.options}
           error={findFault(error, `${at}.options`)}
           hint={t('One a line')}
           value={values.options}
@@ -103,18 +93,35 @@ export function InputDialog({ agentId, parts, input, orderIndex, onClose, onSave
       ) : null}
       <DefaultField values={values} onChange={change} />
       <Checkbox
-        label={t('Required')}
+        label={labels.isRequired}
         hint={t('A chat cannot begin without an answer.')}
         checked={values.isRequired}
         onChange={(event) => change({ isRequired: event.target.checked })}
       />
       <Checkbox
-        label={t('Ask when a chat begins')}
+        label={labels.showOnChatCreate}
         checked={values.showOnChatCreate}
         onChange={(event) => change({ showOnChatCreate: event.target.checked })}
       />
     </DraftDialog>
   );
+}
+
+/** What the fields are called beside their controls. */
+function useLabels(): Readonly<Record<keyof InputValues, string>> {
+  const { t } = useText();
+  return {
+    type: t('Kind'),
+    label: t('Question'),
+    variableName: t('Name in the instructions'),
+    showOnChatCreate: t('Ask when a chat begins'),
+    isRequired: t('Required'),
+    placeholder: t('Example in the field'),
+    defaultValue: t('Answer when none is given'),
+    options: t('Options'),
+    min: t('Least'),
+    max: t('Most'),
+  };
 }
 
 function DefaultField({

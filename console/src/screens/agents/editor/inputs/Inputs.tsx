@@ -1,14 +1,14 @@
 import { ArrowDown, ArrowUp, ListChecks, Pencil, Plus, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { run } from '../../../../graphql/client.ts';
 import { useText } from '../../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
-import { useParts } from '../parts/use-parts.ts';
+import { type Parts, useParts } from '../parts/use-parts.ts';
 import type { SectionProps } from '../section.ts';
-import { AgentInputsDocument, DeleteInputDocument, UpdateInputDocument } from './documents.ts';
+import { AgentInputsDocument, type AgentInputsQuery, DeleteInputDocument, UpdateInputDocument } from './documents.ts';
 import { InputDialog } from './InputDialog.tsx';
 import { type AgentInput, inputTypeName } from './values.ts';
 
@@ -29,24 +29,6 @@ export function Inputs(props: SectionProps) {
       {t('Add an input')}
     </Button>
   );
-  /** Moves an input, and numbers all of them anew: their places may be equal. */
-  const move = async (index: number, step: number) => {
-    const order = [...inputs];
-    const [moved] = order.splice(index, 1);
-    if (moved === undefined) return;
-    order.splice(index + step, 0, moved);
-    for (const [orderIndex, input] of order.entries()) {
-      if (orderIndex === input.orderIndex) continue;
-      const isDone = await parts.act(input, ({ item: { id }, revision }) =>
-        run(UpdateInputDocument, { id, input: { orderIndex }, expectedDraft: revision }),
-      );
-      if (!isDone) return;
-    }
-  };
-  const remove = (input: AgentInput) =>
-    parts.remove(input, t('New chats do not ask for it any more.'), ({ revision }) =>
-      run(DeleteInputDocument, { id: input.id, expectedDraft: revision }),
-    );
   return (
     <Section
       title={t('Inputs')}
@@ -60,30 +42,7 @@ export function Inputs(props: SectionProps) {
           {t('Ask for a customer, a language or a product once, instead of in each question.')}
         </EmptyState>
       ) : null}
-      {inputs.length === 0 ? null : (
-        <Rows label={t('Inputs')}>
-          {inputs.map((input, index) => (
-            <Row
-              key={input.id}
-              title={input.label}
-              note={<code>{`{{${input.variableName}}}`}</code>}
-              badges={<InputBadges input={input} />}
-              actions={
-                form.isReadOnly ? undefined : (
-                  <InputActions
-                    input={input}
-                    isFirst={index === 0}
-                    isLast={index === inputs.length - 1}
-                    onMove={(step) => void move(index, step)}
-                    onEdit={() => setEdited(input)}
-                    onRemove={() => void remove(input)}
-                  />
-                )
-              }
-            />
-          ))}
-        </Rows>
-      )}
+      {inputs.length === 0 ? null : <InputRows parts={parts} isReadOnly={form.isReadOnly} onEdit={setEdited} />}
       {edited === undefined ? null : (
         <InputDialog
           agentId={props.agent.id}
@@ -99,6 +58,74 @@ export function Inputs(props: SectionProps) {
       )}
     </Section>
   );
+}
+
+function InputRows({
+  parts,
+  isReadOnly,
+  onEdit,
+}: {
+  readonly parts: Parts<AgentInputsQuery, AgentInput>;
+  readonly isReadOnly: boolean;
+  readonly onEdit: (input: AgentInput) => void;
+}) {
+  const { t } = useText();
+  const inputs = parts.items;
+  const move = useMove(parts);
+  const remove = (input: AgentInput) =>
+    parts.remove(input, t('New chats do not ask for it any more.'), ({ revision }) =>
+      run(DeleteInputDocument, { id: input.id, expectedDraft: revision }),
+    );
+  return (
+    <Rows label={t('Inputs')}>
+      {inputs.map((input, index) => (
+        <Row
+          key={input.id}
+          title={input.label}
+          note={<code>{`{{${input.variableName}}}`}</code>}
+          badges={<InputBadges input={input} />}
+          actions={
+            isReadOnly ? undefined : (
+              <InputActions
+                input={input}
+                isFirst={index === 0}
+                isLast={index === inputs.length - 1}
+                onMove={(step) => void move(index, step)}
+                onEdit={() => onEdit(input)}
+                onRemove={() => void remove(input)}
+              />
+            )
+          }
+        />
+      ))}
+    </Rows>
+  );
+}
+
+/** Moves an input, and numbers all of them anew: their places may be equal. */
+function useMove({ items, act }: Parts<AgentInputsQuery, AgentInput>) {
+  const isMoving = useRef(false);
+  const move = async (index: number, step: number) => {
+    const order = [...items];
+    const [moved] = order.splice(index, 1);
+    if (moved === undefined) return;
+    order.splice(index + step, 0, moved);
+    for (const [orderIndex, input] of order.entries()) {
+      if (orderIndex === input.orderIndex) continue;
+      const isDone = await act(input, ({ item: { id }, revision }) =>
+        run(UpdateInputDocument, { id, input: { orderIndex }, expectedDraft: revision }),
+      );
+      if (!isDone) return;
+    }
+  };
+  return async (index: number, step: number) => {
+    // A second click, while the first one is carried out, would go by the order before it.
+    if (isMoving.current) return;
+    isMoving.current = true;
+    await move(index, step).finally(() => {
+      isMoving.current = false;
+    });
+  };
 }
 
 function InputBadges({ input }: { readonly input: AgentInput }) {

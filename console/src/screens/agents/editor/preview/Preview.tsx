@@ -1,5 +1,5 @@
 import { RotateCcw, X } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Markdown } from '../../../../parts/markdown/Markdown.tsx';
 import { useSession } from '../../../../parts/session/session.tsx';
 import { useText } from '../../../../text/text.ts';
@@ -7,7 +7,7 @@ import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { useFaultWords } from '../../../../ui/form/faults/words.ts';
 import { TextArea } from '../../../../ui/form/field.tsx';
-import { isPressed } from '../../../../ui/form/keys.ts';
+import { sendByEnter } from '../../../../ui/form/keys.ts';
 import type { EditorAgent } from '../section.ts';
 import styles from './preview.module.css';
 import { PreviewChat, type Turn } from './preview-chat.ts';
@@ -27,41 +27,13 @@ export function Preview(props: Props) {
 
 function PreviewRound({ agent, isDirty, onClose, onRestart }: Props & { readonly onRestart: () => void }) {
   const { t } = useText();
-  const session = useSession();
-  const isDraft = agent.canEdit && session.may('AGENTS_WRITE');
-  const [chat] = useState(() => new PreviewChat(agent.id, isDraft ? 'draft' : null));
-  const turns = useSyncExternalStore(chat.subscribe, chat.getSnapshot);
-  const [text, setText] = useState('');
+  const { chat, turns } = usePreviewChat(agent);
   const log = useRef<HTMLElement>(null);
-  useEffect(() => {
-    const close = () => chat.close();
-    addEventListener('pagehide', close);
-    return () => {
-      removeEventListener('pagehide', close);
-      close();
-    };
-  }, [chat]);
   // The end of the answer stays in sight while it grows.
   useEffect(() => {
     if (turns.length > 0) log.current?.scrollTo({ top: log.current.scrollHeight });
   }, [turns]);
   const last = turns.at(-1);
-  const isBusy = last !== undefined && last.ended === undefined && last.error === undefined;
-  const send = () => {
-    const question = text.trim();
-    if (question === '' || isBusy) return;
-    setText('');
-    void chat.ask(question, [], t('Preview of {name}', { name: agent.name }).slice(0, 200));
-  };
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    send();
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (!isPressed(event, 'Enter') || event.shiftKey) return;
-    event.preventDefault();
-    send();
-  };
   return (
     <aside className={styles.preview} aria-label={t('Preview')}>
       <header className={styles.head}>
@@ -89,24 +61,73 @@ function PreviewRound({ agent, isDirty, onClose, onRestart }: Props & { readonly
           <TurnView key={index} turn={turn} />
         ))}
       </section>
-      <form className={styles.composer} onSubmit={onSubmit}>
-        <TextArea
-          aria-label={t('Try a question')}
-          placeholder={t('Try a question')}
-          rows={1}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={onKeyDown}
-        />
-        {isBusy ? (
-          <Button onClick={() => void chat.stop()}>{t('Stop')}</Button>
-        ) : (
-          <Button type="submit" disabled={text.trim() === ''}>
-            {t('Send')}
-          </Button>
-        )}
-      </form>
+      <QuestionForm
+        isBusy={last !== undefined && last.ended === undefined && last.error === undefined}
+        onAsk={(question) => void chat.ask(question, [], t('Preview of {name}', { name: agent.name }).slice(0, 200))}
+        onStop={() => void chat.stop()}
+      />
     </aside>
+  );
+}
+
+/** A chat that is deleted with the preview, also when the window is closed. Editors try the draft. */
+function usePreviewChat(agent: EditorAgent) {
+  const session = useSession();
+  const isDraft = agent.canEdit && session.may('AGENTS_WRITE');
+  const [chat] = useState(() => new PreviewChat(agent.id, isDraft ? 'draft' : null));
+  const turns = useSyncExternalStore(chat.subscribe, chat.getSnapshot);
+  useEffect(() => {
+    const close = () => chat.close();
+    addEventListener('pagehide', close);
+    return () => {
+      removeEventListener('pagehide', close);
+      close();
+    };
+  }, [chat]);
+  return { chat, turns };
+}
+
+function QuestionForm({
+  isBusy,
+  onAsk,
+  onStop,
+}: {
+  readonly isBusy: boolean;
+  readonly onAsk: (question: string) => void;
+  readonly onStop: () => void;
+}) {
+  const { t } = useText();
+  const [text, setText] = useState('');
+  const send = () => {
+    const question = text.trim();
+    if (question === '' || isBusy) return;
+    setText('');
+    onAsk(question);
+  };
+  return (
+    <form
+      className={styles.composer}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <TextArea
+        aria-label={t('Try a question')}
+        placeholder={t('Try a question')}
+        rows={1}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => sendByEnter(event, send)}
+      />
+      {isBusy ? (
+        <Button onClick={onStop}>{t('Stop')}</Button>
+      ) : (
+        <Button type="submit" disabled={text.trim() === ''}>
+          {t('Send')}
+        </Button>
+      )}
+    </form>
   );
 }
 

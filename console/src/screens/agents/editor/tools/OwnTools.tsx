@@ -1,7 +1,7 @@
 import { Pencil, Plus, Trash2, Wrench } from 'lucide-react';
 import { useState } from 'react';
 import { run } from '../../../../graphql/client.ts';
-import { useText } from '../../../../text/text.ts';
+import { type Text, useText } from '../../../../text/text.ts';
 import { Badge, EmptyState, Note } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { Menu } from '../../../../ui/overlay/menu.tsx';
@@ -24,29 +24,13 @@ interface Props {
 export function OwnTools({ agentId, parts, secrets, isReadOnly }: Props) {
   const { t } = useText();
   const { items: tools } = parts;
+  const [edited, setEdited] = useState<OwnToolFragment | ToolKind>();
+  const [tried, setTried] = useState<OwnToolFragment>();
   const remove = (tool: OwnToolFragment) =>
     parts.remove(tool, t('The agent cannot call it any more.'), ({ revision }) =>
       run(DeleteToolDocument, { id: tool.id, expectedDraft: revision }),
     );
-  const [edited, setEdited] = useState<OwnToolFragment | ToolKind>();
-  const [tried, setTried] = useState<OwnToolFragment>();
-  const kinds = {
-    API_FUNCTION: t('Function of an API'),
-    CLIENT_FUNCTION: t('Function of the caller'),
-    MCP_SERVER: t('MCP server'),
-  };
-  const add = isReadOnly ? undefined : (
-    <Menu
-      label={t('Add a tool')}
-      items={[
-        { label: kinds.API_FUNCTION, onSelect: () => setEdited('api') },
-        { label: kinds.MCP_SERVER, onSelect: () => setEdited('mcp') },
-        { label: kinds.CLIENT_FUNCTION, onSelect: () => setEdited('client') },
-      ]}
-    >
-      <Button icon={<Plus size={16} aria-hidden />}>{t('Add a tool')}</Button>
-    </Menu>
-  );
+  const add = isReadOnly ? undefined : <AddTool onChoose={setEdited} />;
   return (
     <Section
       title={t('Own tools')}
@@ -62,28 +46,14 @@ export function OwnTools({ agentId, parts, secrets, isReadOnly }: Props) {
       ) : (
         <Rows label={t('Own tools')}>
           {tools.map((tool) => (
-            <Row
+            <ToolRow
               key={tool.id}
-              title={<code>{tool.name}</code>}
-              badges={<Badge>{kinds[tool.type]}</Badge>}
-              note={<ToolNote tool={tool} />}
-              actions={
-                isReadOnly ? undefined : (
-                  <ToolActs
-                    tool={tool}
-                    onTry={() => setTried(tool)}
-                    onEdit={() => setEdited(tool)}
-                    onRemove={() => void remove(tool)}
-                  />
-                )
-              }
-            >
-              {tool.warnings.map(({ message }) => (
-                <Note key={message} tone="warn">
-                  {message}
-                </Note>
-              ))}
-            </Row>
+              tool={tool}
+              isReadOnly={isReadOnly}
+              onTry={() => setTried(tool)}
+              onEdit={() => setEdited(tool)}
+              onRemove={() => void remove(tool)}
+            />
           ))}
         </Rows>
       )}
@@ -106,17 +76,56 @@ export function OwnTools({ agentId, parts, secrets, isReadOnly }: Props) {
   );
 }
 
-function ToolActs({
-  tool,
-  onTry,
-  onEdit,
-  onRemove,
-}: {
+const kindWords = (t: Text['t']) => ({
+  API_FUNCTION: t('Function of an API'),
+  CLIENT_FUNCTION: t('Function of the caller'),
+  MCP_SERVER: t('MCP server'),
+});
+
+function AddTool({ onChoose }: { readonly onChoose: (kind: ToolKind) => void }) {
+  const { t } = useText();
+  const words = kindWords(t);
+  return (
+    <Menu
+      label={t('Add a tool')}
+      items={[
+        { label: words.API_FUNCTION, onSelect: () => onChoose('api') },
+        { label: words.MCP_SERVER, onSelect: () => onChoose('mcp') },
+        { label: words.CLIENT_FUNCTION, onSelect: () => onChoose('client') },
+      ]}
+    >
+      <Button icon={<Plus size={16} aria-hidden />}>{t('Add a tool')}</Button>
+    </Menu>
+  );
+}
+
+interface ToolActsProps {
   readonly tool: OwnToolFragment;
   readonly onTry: () => void;
   readonly onEdit: () => void;
   readonly onRemove: () => void;
-}) {
+}
+
+function ToolRow({ isReadOnly, ...acts }: ToolActsProps & { readonly isReadOnly: boolean }) {
+  const { t } = useText();
+  const { tool } = acts;
+  return (
+    <Row
+      title={<code>{tool.name}</code>}
+      badges={<Badge>{kindWords(t)[tool.type]}</Badge>}
+      note={<ToolNote tool={tool} />}
+      actions={isReadOnly ? undefined : <ToolActs {...acts} />}
+    >
+      {tool.warnings.map(({ message }) => (
+        <Note key={message} tone="warn">
+          {message}
+        </Note>
+      ))}
+    </Row>
+  );
+}
+
+function ToolActs({ tool, onTry, onEdit, onRemove }: ToolActsProps) {
   const { t } = useText();
   return (
     <>

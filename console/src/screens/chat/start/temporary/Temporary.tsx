@@ -1,27 +1,28 @@
-import { ArrowUp, Bot, FileText, Ghost, Square } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { FileText, Ghost } from 'lucide-react';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { usePage } from '../../../../graphql/hooks.ts';
 import files from '../../../../parts/files/files.module.css';
 import { CitationsContext, useLinkedCitations } from '../../../../parts/markdown/citations.tsx';
 import { useText } from '../../../../text/text.ts';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
-import { Button, ButtonLink } from '../../../../ui/form/button.tsx';
+import { Button } from '../../../../ui/form/button.tsx';
 import { Switch } from '../../../../ui/form/field.tsx';
-import { isPressed } from '../../../../ui/form/keys.ts';
+import { sendByEnter } from '../../../../ui/form/keys.ts';
 import { useLeaveGuard } from '../../../../ui/form/leave-guard.ts';
 import { useConfirm } from '../../../../ui/overlay/confirm.tsx';
 import { useTitle } from '../../../../ui/page.tsx';
 import { Avatar, CopyButton, formatBytes } from '../../../../ui/small.tsx';
-import { AttachmentList } from '../../composer/AttachmentList.tsx';
 import { useAttachments } from '../../composer/attachments.ts';
 import composer from '../../composer/composer.module.css';
 import { FilePicker, TooLargeNote, useFiles } from '../../composer/files.tsx';
+import { MessageBox, SendButton, StopButton } from '../../composer/MessageBox.tsx';
 import { type Chat_AgentFragment, ChatSettingsDocument, ChatStartDocument } from '../../documents.ts';
 import { AnswerTexts, listRunTexts } from '../../run/AnswerTexts.tsx';
 import { Steps } from '../../run/Steps.tsx';
 import { CallCards } from '../../transcript/Calls.tsx';
 import transcript from '../../transcript/transcript.module.css';
+import { AgentGone } from '../Gone.tsx';
 import { ModelPicker } from '../ModelPicker.tsx';
 import styles from './temporary.module.css';
 import { type Turn, type Turns, useTurns } from './turns.ts';
@@ -39,18 +40,7 @@ export function Temporary() {
   const agent = data?.agent ?? undefined;
   if (agent !== undefined) return <TemporaryWith key={agent.id} agent={agent} />;
   if (error !== undefined && error.code !== 'NOT_FOUND') return <ErrorNote error={error} onRetry={reload} />;
-  return (
-    <EmptyState
-      icon={<Bot size={26} aria-hidden />}
-      isScreen
-      title={t('This agent is not there')}
-      action={
-        <ButtonLink variant="primary" href="/">
-          {t('Ask another agent')}
-        </ButtonLink>
-      }
-    />
-  );
+  return <AgentGone />;
 }
 
 function TemporaryWith({ agent }: { readonly agent: Chat_AgentFragment }) {
@@ -212,17 +202,13 @@ function Box({
   const isTooMuch = countBytes([...turns.flatMap((turn) => turn.files), ...attached]) > filesMaxBytes;
   const isEmpty = text.trim() === '' && attached.length === 0;
   const canSend = !isEmpty && !isBusy && !isTooMuch;
+  const focusBox = () => box.current?.focus();
   const send = () => {
     if (!canSend) return;
     ask(text.trim(), attached);
     setText('');
     attachments.clear(attachments.items);
-    box.current?.focus();
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (!isPressed(event, 'Enter') || event.shiftKey) return;
-    event.preventDefault();
-    send();
+    focusBox();
   };
   return (
     <form
@@ -238,45 +224,31 @@ function Box({
           {t('The files of a temporary chat may have {size} together.', { size: formatBytes(filesMaxBytes, number) })}
         </Note>
       ) : null}
-      <div className={composer.box}>
-        <AttachmentList attachments={attachments} />
-        <textarea
-          ref={box}
-          rows={1}
-          dir="auto"
-          className={composer.text}
-          aria-label={t('Message')}
-          placeholder={t('Write a message')}
-          value={text}
-          autoComplete="off"
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={onKeyDown}
-          onPaste={onPaste}
-        />
-        <div className={composer.foot}>
-          <FilePicker onFiles={addFiles} />
-          {children}
-          <span className={composer.space} />
-          {isBusy ? (
-            <button
-              type="button"
-              className={composer.stop}
-              aria-label={t('Stop')}
-              title={t('Stop')}
-              onClick={() => {
-                stop();
-                box.current?.focus();
-              }}
-            >
-              <Square size={14} aria-hidden fill="currentColor" />
-            </button>
-          ) : (
-            <button type="submit" className={composer.send} aria-label={t('Send')} title={t('Send')} disabled={!canSend}>
-              <ArrowUp size={18} aria-hidden />
-            </button>
-          )}
-        </div>
-      </div>
+      <MessageBox
+        box={box}
+        attachments={attachments}
+        value={text}
+        autoComplete="off"
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => sendByEnter(event, send)}
+        onPaste={onPaste}
+      >
+        <FilePicker onFiles={addFiles} />
+        {children}
+        <span className={composer.space} />
+        {isBusy ? (
+          <StopButton
+            isStopping={false}
+            onStop={() => {
+              stop();
+              focusBox();
+            }}
+            onGone={focusBox}
+          />
+        ) : (
+          <SendButton isDisabled={!canSend} />
+        )}
+      </MessageBox>
     </form>
   );
 }

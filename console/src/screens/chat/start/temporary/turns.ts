@@ -1,5 +1,5 @@
 import { ParleyError } from '@parley/client';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { readableError } from '../../../../graphql/client.ts';
 import { live } from '../../../../graphql/live/live.ts';
 import {
@@ -51,72 +51,15 @@ export function useTurns(agentId: string, modelId: string | undefined, lostWords
   const leave = useRef<() => void>(undefined);
   const lastId = useRef(0);
   useEffect(() => () => leave.current?.(), []);
-  const change = useCallback((id: number, changes: Partial<Turn>) => {
+  const change = (id: number, changes: Partial<Turn>) =>
     setTurns((all) => all.map((turn) => (turn.id === id ? { ...turn, ...changes } : turn)));
-  }, []);
-  const end = useCallback(
-    (id: number, changes: Partial<Turn>) => {
-      leave.current?.();
-      leave.current = undefined;
-      change(id, { ...changes, isLive: false });
-    },
-    [change],
-  );
   const beginTurn = (earlier: readonly Turn[], question: string | undefined, files: readonly File[]) => {
     lastId.current += 1;
     const id = lastId.current;
     const nothing = { view: nothingYet, calls: [], answers: {}, error: undefined };
-    const turn = { id, question, files, isLive: true, isStopped: false, ...nothing };
-    setTurns([...earlier, turn]);
-    const builder = new RunBuilder();
-    let isFlushPlanned = false;
-    let isOver = false;
-    const flush = () => {
-      isFlushPlanned = false;
-      if (!isOver) change(id, { view: builder.view('', undefined) });
-    };
-    const take = (event: TemporaryEvent) => {
-      builder.take(event);
-      if ('run' in event) {
-        isOver = true;
-        end(id, { view: builder.view('', undefined), calls: event.run.toolCalls });
-      } else if (!isFlushPlanned) {
-        isFlushPlanned = true;
-        callAtFrame(flush);
-      }
-    };
-    const lost = () => {
-      isOver = true;
-      end(id, { view: builder.view('', undefined), error: new ParleyError(lostWords) });
-    };
-    const fail = (error: ParleyError) => {
-      isOver = true;
-      end(id, { view: builder.view('', undefined), error });
-    };
-    let hasBegun = false;
-    const begin = (messages: Messages) => {
-      if (isOver) return;
-      leave.current = live.subscribe(
-        ChatTemporaryDocument,
-        () => ({ input: { model: agentId, messages }, modelId: modelId ?? null }),
-        {
-          next: ({ completionEvents }) => take(completionEvents),
-          // After a break the question would be asked, and paid for, anew.
-          begin: () => {
-            if (hasBegun) lost();
-            hasBegun = true;
-          },
-          error: fail,
-          complete: () => {
-            if (!isOver) lost();
-          },
-        },
-      );
-    };
-    leave.current = () => {
-      isOver = true;
-    };
-    toMessages([...earlier, turn]).then(begin, (cause: unknown) => fail(readableError(cause)));
+    const all = [...earlier, { id, question, files, isLive: true, isStopped: false, ...nothing }];
+    setTurns(all);
+    leave.current = requestAnswer(toMessages(all), { agentId, modelId, lostWords }, (progress) => change(id, progress));
   };
   const current = turns.at(-1);
   const isBusy = current?.isLive === true;
@@ -128,14 +71,81 @@ export function useTurns(agentId: string, modelId: string | undefined, lostWords
     else change(current.id, { answers: answered.answers });
   };
   const stop = () => {
-    if (current !== undefined && isBusy) end(current.id, { isStopped: true });
+    if (current === undefined || !isBusy) return;
+    leave.current?.();
+    change(current.id, { isStopped: true, isLive: false });
   };
   const clear = () => {
     leave.current?.();
-    leave.current = undefined;
     setTurns([]);
   };
   return { turns, isBusy, ask, answer, stop, clear };
+}
+
+interface Wanted {
+  readonly agentId: string;
+  readonly modelId: string | undefined;
+  /** What is said when the connection breaks. */
+  readonly lostWords: string;
+}
+
+type Progress = Partial<Pick<Turn, 'view' | 'isLive' | 'calls' | 'error'>>;
+
+/**
+ * Asks for an answer, and tells how it grows, once a frame, and how it ends.
+ *
+ * @returns what leaves it: what came until then is told, and nothing after it.
+ */
+function requestAnswer(
+  messages: Promise<Messages>,
+  { agentId, modelId, lostWords }: Wanted,
+  tell: (progress: Progress) => void,
+): () => void {
+  const builder = new RunBuilder();
+  let isFlushPlanned = false;
+  let isOver = false;
+  let unsubscribe: (() => void) | undefined;
+  const flush = () => {
+    isFlushPlanned = false;
+    if (!isOver) tell({ view: builder.view('', undefined) });
+  };
+  const leave = () => {
+    if (isFlushPlanned) flush();
+    isOver = true;
+    unsubscribe?.();
+  };
+  const end = (how: Progress) => {
+    if (isOver) return;
+    leave();
+    tell({ ...how, view: builder.view('', undefined), isLive: false });
+  };
+  const fail = (error: ParleyError) => end({ error });
+  const lose = () => fail(new ParleyError(lostWords));
+  const take = (event: TemporaryEvent) => {
+    builder.take(event);
+    if ('run' in event) end({ calls: event.run.toolCalls });
+    else if (!isFlushPlanned) {
+      isFlushPlanned = true;
+      callAtFrame(flush);
+    }
+  };
+  const begin = (sent: Messages) => {
+    if (isOver) return;
+    let hasBegun = false;
+    const variables = { input: { model: agentId, messages: sent }, modelId: modelId ?? null };
+    unsubscribe = live.subscribe(ChatTemporaryDocument, () => variables, {
+      next: ({ completionEvents }) => take(completionEvents),
+      // After a break the question would be asked, and paid for, anew.
+      begin: () => {
+        if (hasBegun) lose();
+        hasBegun = true;
+      },
+      error: fail,
+      complete: lose,
+    });
+  };
+  messages.then(begin, (cause: unknown) => fail(readableError(cause)));
+  return leave;
 }
 
 type Messages = Extract<ChatTemporarySubscriptionVariables['input']['messages'], readonly unknown[]>;

@@ -35,7 +35,11 @@ export function CaseRow({ datasetId, value, isReadOnly, onEdit, onChanged }: Pro
       <IconButton label={t('Edit {name}', { name })} onClick={onEdit}>
         <Pencil size={16} aria-hidden />
       </IconButton>
-      <IconButton label={t('Take {name} out', { name })} aria-disabled={remove.isBusy || undefined} onClick={() => void change(remove)}>
+      <IconButton
+        label={t('Take {name} out', { name })}
+        aria-disabled={remove.isBusy || undefined}
+        onClick={() => void change(remove)}
+      >
         <Trash2 size={16} aria-hidden />
       </IconButton>
     </>
