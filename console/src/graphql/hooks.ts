@@ -1,5 +1,5 @@
 import type { ParleyError } from '@parley/client';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { useQuery } from 'urql';
 import { readableError, run, toParleyError } from './client.ts';
 import type { Document } from './document.ts';
@@ -138,9 +138,15 @@ export function useLiveReload<Result, Variables extends object>(
   });
 }
 
+interface PageInfo {
+  readonly endCursor?: string | null;
+  readonly hasNextPage?: boolean;
+}
+
 export interface Connection<Node> {
   readonly nodes: readonly Node[];
-  readonly pageInfo: { readonly endCursor?: string | null; readonly hasNextPage?: boolean };
+  /** Another object with each reply. */
+  readonly pageInfo: PageInfo;
 }
 
 export interface MorePages<Node> {
@@ -152,32 +158,36 @@ export interface MorePages<Node> {
   readonly loadMore: () => void;
 }
 
+interface FurtherPages<Node> {
+  /** Of the first page that they come after. */
+  readonly pageInfo: PageInfo | undefined;
+  readonly pages: readonly Connection<Node>[];
+}
+
 /**
- * The pages of a list behind its first one, which the query of the page brings. `load` asks for the page after a cursor. When the first page changes,
- * the further ones are loaded anew on the next `loadMore`.
+ * The pages of a list behind its first one, which the query of the page brings. `load` asks for the page after a cursor. When the first page comes
+ * anew, the further ones are loaded anew too: what changed may stand in them. Where it ends elsewhere than before, they wait for `loadMore`.
  */
 export function useMorePages<Node extends { readonly id: string }>(
   first: Connection<Node> | undefined,
   load: (after: string) => Promise<Connection<Node> | undefined>,
 ): MorePages<Node> {
-  const [further, setFurther] = useState<{
-    readonly of: Connection<Node> | undefined;
-    readonly pages: readonly Connection<Node>[];
-  }>({ of: first, pages: [] });
+  const [further, setFurther] = useState<FurtherPages<Node>>({ pageInfo: undefined, pages: [] });
   const [isLoadingMore, setLoadingMore] = useState(false);
   const [error, setError] = useState<ParleyError>();
   const pages = useMemo(
     () =>
-      first === undefined ? [] : [first, ...(further.of?.pageInfo.endCursor === first.pageInfo.endCursor ? further.pages : [])],
+      first === undefined ? [] : [first, ...(further.pageInfo?.endCursor === first.pageInfo.endCursor ? further.pages : [])],
     [first, further],
   );
+  useLoadedAnew(first?.pageInfo, further, load, setFurther);
   const last = pages.at(-1)?.pageInfo;
   const loadMore = () => {
     if (first === undefined || last?.hasNextPage !== true || isLoadingMore || typeof last.endCursor !== 'string') return;
     setLoadingMore(true);
     setError(undefined);
     load(last.endCursor)
-      .then((page) => page !== undefined && setFurther({ of: first, pages: [...pages.slice(1), page] }))
+      .then((page) => page !== undefined && setFurther({ pageInfo: first.pageInfo, pages: [...pages.slice(1), page] }))
       .catch((cause: unknown) => setError(readableError(cause)))
       .finally(() => setLoadingMore(false));
   };
@@ -187,4 +197,33 @@ export function useMorePages<Node extends { readonly id: string }>(
     return [...byId.values()];
   }, [pages]);
   return { nodes, hasMore: last?.hasNextPage === true, isLoadingMore, error, loadMore };
+}
+
+/** Loads the further pages of a list anew when its first page came anew. Those before stay until all are there. */
+function useLoadedAnew<Node>(
+  pageInfo: PageInfo | undefined,
+  further: FurtherPages<Node>,
+  load: (after: string) => Promise<Connection<Node> | undefined>,
+  take: (change: (now: FurtherPages<Node>) => FurtherPages<Node>) => void,
+): void {
+  const loadAnew = useEffectEvent(async (first: PageInfo, signal: AbortSignal) => {
+    const count = further.pages.length;
+    if (further.pageInfo === first || further.pageInfo?.endCursor !== first.endCursor) return;
+    const fresh: Connection<Node>[] = [];
+    for (let last = first; fresh.length < count && last.hasNextPage === true && typeof last.endCursor === 'string'; ) {
+      const page = await load(last.endCursor);
+      if (page === undefined || signal.aborted) return;
+      fresh.push(page);
+      last = page.pageInfo;
+    }
+    // The reader may have asked for one more meanwhile.
+    take((now) => ({ pageInfo: first, pages: [...fresh, ...now.pages.slice(count)] }));
+  });
+  useEffect(() => {
+    if (pageInfo === undefined) return;
+    const abort = new AbortController();
+    // The list says so itself when it cannot be read: this was nobody's click.
+    loadAnew(pageInfo, abort.signal).catch(() => undefined);
+    return () => abort.abort();
+  }, [pageInfo]);
 }

@@ -263,6 +263,38 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     expect(await read()).toEqual({ ...written, messages: messages.slice(1), userInputs: userInputs.toSpliced(1, 1) });
   });
 
+  it('takes a case out of the second page of a list', async () => {
+    const questions = Array.from({ length: 35 }, (_, index) => `High tide on day ${index}?`);
+    const agent = await agentWithDataset('Long pilot', questions);
+    const { page } = await openConsole(service, ann, `/agents/${agent.id}/evaluation/${agent.datasetId}`);
+    const rows = page.getByRole('list', { name: 'Cases' }).getByRole('listitem');
+    await expect.poll(() => rows.count()).toBe(30);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => rows.count()).toBe(35);
+    const last = (await rows.last().innerText()).split('\n')[0] ?? '';
+    await page.getByRole('button', { name: `Take ${last} out` }).click();
+    await expect.poll(() => rows.count()).toBe(34);
+    expect(await rows.getByText(last, { exact: true }).count()).toBe(0);
+    const { dataset } = await ask('query ($id: ID!) { dataset(id: $id) { caseCount } }', { id: agent.datasetId });
+    expect(dataset.caseCount).toBe(34);
+  });
+
+  it('asks before a gate that was changed is left', async () => {
+    const agent = await agentWithDataset('Gate pilot', ['When is high tide?']);
+    const { page } = await openConsole(service, ann, `/agents/${agent.id}/evaluation`);
+    const label = page.getByRole('textbox', { name: 'No case with this label fails' });
+    await page.getByRole('button', { name: 'Set up a gate' }).click();
+    await page.keyboard.press('Escape');
+    await label.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Set up a gate' }).click();
+    await label.fill('must');
+    await page.keyboard.press('Escape');
+    await page.getByText('What you typed is lost.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('What you typed is lost.').waitFor({ state: 'hidden' });
+    expect(await label.inputValue()).toBe('must');
+  });
+
   it.each([
     ['light', 1280],
     ['dark', 1280],

@@ -70,6 +70,20 @@ describe.skipIf(!hasBrowser())('a temporary chat', () => {
     expect(problems).toEqual([]);
   });
 
+  it('gives the focus to the box when the answer ends that the reader could have stopped', async () => {
+    const { page, problems } = await openConsole(service, ann, `/temporary?agent=${agentId}`);
+    const box = page.getByRole('textbox', { name: 'Message' });
+    const { script, goOn } = heldAnswer({ text: ['At ', 'six.'] });
+    upstream.next(script);
+    await box.fill('When is low tide?');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Stop' }).focus();
+    goOn();
+    await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
+    await expect.poll(() => box.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(problems).toEqual([]);
+  });
+
   it('takes files that stay in the page, and another model', async () => {
     const { page, problems } = await openConsole(service, ann, `/temporary?agent=${agentId}`);
     const box = page.getByRole('textbox', { name: 'Message' });

@@ -48,7 +48,15 @@ describe.skipIf(!hasBrowser())('prompts', () => {
       .getByText(/translate/)
       .last()
       .waitFor();
+    // What was typed is not lost by a key.
     await page.keyboard.press('Escape');
+    await page.getByText('What you typed is lost.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('What you typed is lost.').waitFor({ state: 'hidden' });
+    expect(await dialog.getByRole('textbox', { name: 'Text' }).inputValue()).toBe('x');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Close without saving' }).click();
+    await dialog.waitFor({ state: 'detached' });
     await row.getByRole('button', { name: /^Delete/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await row.waitFor({ state: 'detached' });

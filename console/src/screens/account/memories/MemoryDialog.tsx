@@ -35,6 +35,7 @@ export function MemoryDialog({
       onClose={onClose}
       onSubmit={() => void save()}
       action={t('Save')}
+      isDirty={text !== (memory?.text ?? '')}
       isBusy={isBusy}
       isBlocked={text.trim() === ''}
     >

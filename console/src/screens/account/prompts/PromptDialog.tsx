@@ -56,6 +56,7 @@ export function PromptDialog({
       onClose={onClose}
       onSubmit={() => void save()}
       action={t('Save')}
+      isDirty={name !== (prompt?.name ?? '') || text !== (prompt?.text ?? '')}
       isBusy={isBusy}
       isBlocked={name.trim() === '' || command === '' || text.trim() === ''}
     >

@@ -34,6 +34,7 @@ export function ScheduleForm({ onClose, onMade }: { readonly onClose: () => void
       onClose={onClose}
       onSubmit={() => void save()}
       action={t('Make the schedule')}
+      isDirty={prompt !== ''}
       isBusy={isBusy}
       isBlocked={name.trim() === '' || prompt.trim() === '' || agentId === undefined}
     >

@@ -32,6 +32,7 @@ export function SavedDocumentForm({
       onClose={onClose}
       onSubmit={() => void save()}
       action={t('Save')}
+      isDirty={description !== (saved?.description ?? '') || document !== (saved?.document ?? '')}
       isBusy={isBusy}
       isBlocked={!isWhole}
     >

@@ -31,6 +31,7 @@ export function NewAgent({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       onSubmit={() => void submit()}
       action={t('Create')}
+      isDirty={[name, description, instructions].some((text) => text !== '')}
       isBusy={create.isBusy}
     >
       <TextField

@@ -51,6 +51,7 @@ export function ProjectForm({
       onClose={onClose}
       onSubmit={() => void save()}
       action={t('Save')}
+      isDirty={name !== project.name || instructions !== project.instructions}
       isBusy={isBusy}
       isBlocked={name.trim() === ''}
     >

@@ -88,6 +88,7 @@ function NewProject({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       onSubmit={() => void save()}
       action={t('Make the project')}
+      isDirty={name !== '' || instructions !== ''}
       isBusy={isBusy}
       isBlocked={name.trim() === ''}
     >

@@ -1,8 +1,6 @@
 import type { ParleyError } from '@parley/client';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { useText } from '../../../../text/text.ts';
 import { ErrorNote } from '../../../../ui/feedback.tsx';
-import { useConfirm } from '../../../../ui/overlay/confirm.tsx';
 import { FormDialog } from '../../../../ui/overlay/form-dialog.tsx';
 
 interface Props {
@@ -24,48 +22,15 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** The form of a part of an agent. It asks before it loses what was typed. */
-export function PartDialog({
-  title,
-  isDirty,
-  isBusy,
-  isBlocked = false,
-  notes,
-  error,
-  onClose,
-  onSubmit,
-  action,
-  size = 'normal',
-  children,
-}: Props) {
-  const { t } = useText();
-  const confirm = useConfirm();
+/** The form of a part of an agent: what the reader has to know stands in front of its buttons. */
+export function PartDialog({ isBlocked = false, notes, error, children, ...rest }: Props) {
   const note = useRef<HTMLDivElement>(null);
   // A long form would hide it at its foot.
   useEffect(() => {
     if (error !== undefined || isBlocked) note.current?.scrollIntoView({ block: 'nearest' });
   }, [error, isBlocked]);
-  const close = async () => {
-    const isConfirmed =
-      !isDirty ||
-      (await confirm({
-        title: t('Close without saving?'),
-        body: t('What you typed is lost.'),
-        action: t('Close without saving'),
-        isDanger: true,
-      }));
-    if (isConfirmed) onClose();
-  };
   return (
-    <FormDialog
-      title={title}
-      size={size}
-      onClose={() => void close()}
-      onSubmit={onSubmit}
-      action={action}
-      isBusy={isBusy}
-      isBlocked={isBlocked}
-    >
+    <FormDialog {...rest} isBlocked={isBlocked}>
       {children}
       <div ref={note}>
         {notes}
