@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser())('what is the reader’s own, in the console', () 
     for (const path of ['/account', '/account/memories', '/account/connections']) {
       await page.goto(service.url + path);
       await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
       expect(await overflowWidth(page), path).toBe(0);
       expect(await accessibilityFaults(page), path).toEqual([]);
       await keepConsolePicture(page, `${path.slice(1)}-phone-${scheme}`);
