@@ -5,6 +5,7 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
+import type { FieldError } from '../../../ui/form/field.tsx';
 import { SelectField, TextAreaField, TextField } from '../../../ui/form/fields.tsx';
 import { type Named, NamedChoice } from '../../../ui/form/named-choice.tsx';
 import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
@@ -25,7 +26,6 @@ export function PromptDialog({
   readonly onSaved: () => void;
 }) {
   const { t } = useText();
-  const { may } = useSession();
   const [name, setName] = useState(prompt?.name ?? '');
   const [typedCommand, setCommand] = useState(prompt?.command);
   const [text, setText] = useState(prompt?.text ?? '');
@@ -36,7 +36,6 @@ export function PromptDialog({
   const { isBusy, error } = prompt === undefined ? add : change;
   // Until somebody writes another one, the command follows the name.
   const command = typedCommand ?? toCommand(name);
-  const words = { PRIVATE: t('Only you'), GROUP: t('Groups'), ORGANIZATION: t('Everybody here') };
   const save = async () => {
     const input = {
       name: name.trim(),
@@ -82,18 +81,35 @@ export function PromptDialog({
         value={text}
         onChange={setText}
       />
-      <SelectField
-        label={t('Who may use it')}
-        error={findFault(error, 'visibility')}
-        value={visibility}
-        onChange={setVisibility}
-        options={visibilities
-          .filter((each) => each !== 'GROUP' || may('GROUPS_READ'))
-          .map((each) => ({ value: each, label: words[each] }))}
-      />
+      <VisibilityField fault={findFault(error, 'visibility')} value={visibility} onChange={setVisibility} />
       {visibility === 'GROUP' ? <GroupChoice chosen={groups} onChange={setGroups} /> : null}
       <ErrorNote error={errorBeside(error, ['name', 'command', 'text', 'visibility'])} />
     </FormDialog>
+  );
+}
+
+function VisibilityField({
+  fault,
+  value,
+  onChange,
+}: {
+  readonly fault: FieldError;
+  readonly value: Visibility;
+  readonly onChange: (visibility: Visibility) => void;
+}) {
+  const { t } = useText();
+  const { may } = useSession();
+  const words = { PRIVATE: t('Only you'), GROUP: t('Groups'), ORGANIZATION: t('Everybody here') };
+  return (
+    <SelectField
+      label={t('Who may use it')}
+      error={fault}
+      value={value}
+      onChange={onChange}
+      options={visibilities
+        .filter((each) => each !== 'GROUP' || may('GROUPS_READ'))
+        .map((each) => ({ value: each, label: words[each] }))}
+    />
   );
 }
 
