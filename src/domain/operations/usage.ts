@@ -14,6 +14,7 @@ import {
 } from '../../entities/operations/usage.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import { addDays, countDays, startOfDay, toLocalDay } from '../../lib/time-zone.ts';
+import type { DayPlace } from '../../storage/operations/usage/usage.ts';
 import type { Deps } from '../deps.ts';
 import { isAdministrator, toViewer, usableAgents } from '../ground/access/access.ts';
 import { callerOrganization } from '../people/accounts.ts';
@@ -29,6 +30,7 @@ export interface UsageInput extends UsagePeriodInput {
 }
 export interface UsageDaysInput extends UsagePeriodInput {
   readonly agentId?: string | null | undefined;
+  readonly userId?: string | null | undefined;
 }
 
 /** A report lists so many agents. */
@@ -141,17 +143,22 @@ export async function getTokenLimits(deps: Deps, caller: Caller): Promise<TokenL
  * The use of the caller's organization on each day of a period by its clock, including days without use. Default: the last 30 days.
  *
  * @throws DomainError INVALID_VALUE for a period that ends before it begins or has more than 366 days; NOT_FOUND for an agent that
- * the caller may not see.
+ * the caller may not see; FORBIDDEN for another user, except for administrators; MUTUALLY_EXCLUSIVE_PARAMETERS for an agent and a user.
  */
 export async function getUsageDays(deps: Deps, caller: Caller, input: UsageDaysInput): Promise<readonly UsageDay[]> {
   const agentId = input.agentId ?? undefined;
+  const userId = input.userId ?? undefined;
+  if (agentId !== undefined && userId !== undefined)
+    throw new DomainError('MUTUALLY_EXCLUSIVE_PARAMETERS', 'agentId and userId exclude each other', { param: 'userId' });
   if (agentId !== undefined) await requireVisible(deps, caller, agentId);
-  return loadDays(deps, caller.orgId, await readPeriod(deps, caller.orgId, input), agentId);
+  if (userId !== undefined && !maySeeUsage(caller, userId))
+    throw new DomainError('FORBIDDEN', 'Only administrators see what others used');
+  return loadDays(deps, caller.orgId, await readPeriod(deps, caller.orgId, input), { agentId, userId });
 }
 
 /** The days of a report, one page, the first day first. @throws DomainError like `getUsageDays`. */
 export async function listUsageDays(deps: Deps, { orgId, period }: UsageReport, page: PageRequest): Promise<Page<UsageDay>> {
-  return pageOfDays(await loadDays(deps, orgId, period, undefined), page);
+  return pageOfDays(await loadDays(deps, orgId, period, {}), page);
 }
 
 export function pageOfDays(days: readonly UsageDay[], page: PageRequest): Page<UsageDay> {
@@ -167,18 +174,18 @@ async function loadDays(
   deps: Deps,
   orgId: string,
   { from, to, timeZone = 'UTC' }: UsagePeriod,
-  agentId: string | undefined,
+  place: DayPlace,
 ): Promise<readonly UsageDay[]> {
   const last = toLocalDay(to === undefined ? deps.now().getTime() : to.getTime() - 1, timeZone);
   const first = from === undefined ? addDays(last, 1 - daysDefault) : toLocalDay(from.getTime(), timeZone);
   const count = countDays(first, last);
   if (count > usageDaysMax) throw new DomainError('INVALID_VALUE', `At most ${usageDaysMax} days at a time`, { param: 'from' });
   if (count < 1) throw new DomainError('INVALID_VALUE', 'from must not be in the future', { param: 'from' });
-  const usageDays = await deps.storage.operations.usage.byDay(orgId, first, last, agentId);
+  const usageDays = await deps.storage.operations.usage.byDay(orgId, first, last, place);
   const byDay = new Map(usageDays.map((day) => [day.day, day]));
   return Array.from({ length: count }, (_, index) => {
     const day = addDays(first, index);
-    return byDay.get(day) ?? { day, dataTokensUsed: 0, apiTokensUsed: 0 };
+    return byDay.get(day) ?? { day, ...noTokensUsed };
   });
 }
 

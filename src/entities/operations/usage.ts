@@ -23,13 +23,15 @@ export interface TokenLimit {
   readonly used: number;
 }
 
-/** Tokens used: by embedding and indexing, and by runs. */
+/** Tokens used, by embedding and indexing, and by runs, and what they cost. */
 export interface UsageSums {
   readonly dataTokensUsed: number;
   readonly apiTokensUsed: number;
+  /** What the calls cost whose cost is known, in billionths of the currency. */
+  readonly costBillionths: number;
 }
 
-export const noTokensUsed: UsageSums = { dataTokensUsed: 0, apiTokensUsed: 0 };
+export const noTokensUsed: UsageSums = { dataTokensUsed: 0, apiTokensUsed: 0, costBillionths: 0 };
 
 /** From the first moment to before the second; undefined means no bound. */
 export interface UsagePeriod {

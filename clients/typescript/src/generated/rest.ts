@@ -26667,6 +26667,8 @@ export interface operations {
                 to?: string;
                 /** @description Only the use of this AI. */
                 aiId?: string;
+                /** @description Only the use of this user: oneself, for administrators anybody. Not together with aiId. */
+                userId?: string;
             };
             header?: never;
             path?: never;

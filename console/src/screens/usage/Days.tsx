@@ -7,7 +7,7 @@ import { Button } from '../../ui/form/button.tsx';
 import { Section, Table } from '../../ui/page.tsx';
 import { download, writeCsv } from './csv.ts';
 import type { UsageLedgerQuery, UsageOfRunsQuery } from './documents.ts';
-import { countTokens, type UsageRow } from './rows.ts';
+import { countTokens, readCost, type UsageRow } from './rows.ts';
 import styles from './usage.module.css';
 import { buildAddress, listDays, type Measure, measures, type UsageView } from './view.ts';
 
@@ -26,11 +26,12 @@ export function Days({
   const { t, number, date } = useText();
   const search = useSearch();
   const hasRuns = runs !== undefined;
-  // Zeros say nothing where no model has a price.
-  const isPriced = (runs?.days.total.cost ?? 0) > 0;
-  const measure = hasRuns ? (view.measure ?? (isPriced ? 'cost' : 'tokens')) : 'tokens';
-  const currency = runs?.viewer.costCurrency ?? 'USD';
+  // Cost says nothing where no model has a price.
   const rows = useMemo(() => buildDayRows(view, runs, ledger), [view, runs, ledger]);
+  const isPriced = rows.some((row) => (readCost(row) ?? 0) > 0);
+  const shownMeasures = hasRuns ? measures : measures.filter((each) => each !== 'runs');
+  const measure = shownMeasures.find((each) => each === view.measure) ?? (isPriced ? 'cost' : 'tokens');
+  const currency = ledger?.viewer.costCurrency ?? 'USD';
   const values = useMemo(() => rows.map((row) => getBarValue(row, measure)), [rows, measure]);
   const words = { cost: t('Cost'), tokens: t('Tokens'), runs: t('Runs') };
   const format = (value: number) => (measure === 'cost' ? formatCost(value, currency, number) : number(value));
@@ -41,20 +42,18 @@ export function Days({
       title={t('By day')}
       actions={
         <>
-          {hasRuns ? (
-            <nav className={styles.choice} aria-label={t('What is shown')}>
-              {measures.map((each) => (
-                <Link
-                  key={each}
-                  href={buildAddress(search, { measure: each })}
-                  replace
-                  aria-current={each === measure ? 'true' : undefined}
-                >
-                  {words[each]}
-                </Link>
-              ))}
-            </nav>
-          ) : null}
+          <nav className={styles.choice} aria-label={t('What is shown')}>
+            {shownMeasures.map((each) => (
+              <Link
+                key={each}
+                href={buildAddress(search, { measure: each })}
+                replace
+                aria-current={each === measure ? 'true' : undefined}
+              >
+                {words[each]}
+              </Link>
+            ))}
+          </nav>
           <Button size="small" icon={<Download size={15} aria-hidden />} onClick={() => saveDays(view, rows, currency)}>
             {t('CSV of the days')}
           </Button>
@@ -77,7 +76,7 @@ export function Days({
       </figure>
       <details className={styles.numbers}>
         <summary>{t('The days as a table')}</summary>
-        <DayTable rows={rows} currency={currency} dayWords={dayWords} />
+        <DayTable rows={rows} currency={currency} dayWords={dayWords} zone={ledger?.viewer.organization.timeZone ?? 'UTC'} />
       </details>
     </Section>
   );
@@ -87,17 +86,20 @@ function DayTable({
   rows,
   currency,
   dayWords,
+  zone,
 }: {
   readonly rows: readonly UsageRow[];
   readonly currency: string;
   readonly dayWords: (day: string) => string;
+  /** By whose clock the ledger counts days. */
+  readonly zone: string;
 }) {
   const { t, number } = useText();
   return (
     <Table label={t('Usage by day')}>
       <thead>
         <tr>
-          <th scope="col">{t('Day (UTC)')}</th>
+          <th scope="col">{t('Day ({zone})', { zone })}</th>
           <th scope="col" className={styles.number}>
             {t('Runs')}
           </th>
@@ -115,7 +117,7 @@ function DayTable({
             <th scope="row">{dayWords(row.id ?? '')}</th>
             <td className={styles.number}>{row.figures === undefined ? '–' : number(row.figures.runCount)}</td>
             <td className={styles.number}>{number(countTokens(row))}</td>
-            <td className={styles.number}>{row.figures === undefined ? '–' : formatCost(row.figures.cost, currency, number)}</td>
+            <td className={styles.number}>{formatCost(readCost(row) ?? 0, currency, number)}</td>
           </tr>
         ))}
       </tbody>
@@ -129,18 +131,19 @@ function saveDays(view: UsageView, rows: readonly UsageRow[], currency: string):
     writeCsv([
       [
         ...['Day', 'Runs', 'Failed', 'Input tokens', 'Output tokens', `Cost (${currency})`, 'Indexing tokens'],
-        ...['Input tokens from caches', 'Input tokens into caches'],
+        ...['Input tokens from caches', 'Input tokens into caches', 'Tokens'],
       ],
-      ...rows.map(({ id, figures, dataTokens }) => [
-        id,
+      ...rows.map(({ figures, dataTokens, ...row }) => [
+        row.id,
         figures?.runCount ?? null,
         figures?.failedCount ?? null,
         figures?.inputTokens ?? null,
         figures?.outputTokens ?? null,
-        figures?.cost ?? null,
+        readCost({ figures, ...row }) ?? null,
         dataTokens,
         figures?.cachedTokens ?? null,
         figures?.cacheWriteTokens ?? null,
+        countTokens({ figures, ...row }),
       ]),
     ]),
   );
@@ -158,12 +161,13 @@ function buildDayRows(
   ledger: UsageLedgerQuery | undefined,
 ): readonly UsageRow[] {
   const figures = new Map(runs?.days.groups.map((group) => [group.startsAt?.slice(0, 10), group.figures]));
-  const counted = new Map(ledger?.usage.days.nodes.map((day) => [day.day, day]));
+  const counted = new Map((ledger?.ownDays ?? ledger?.usage.days)?.nodes.map((day) => [day.day, day]));
   return listDays(view).map((day) => ({
     id: day,
     name: day,
     figures: runs === undefined ? undefined : (figures.get(day) ?? noFigures),
     runTokens: counted.get(day)?.apiTokensUsed,
+    ledgerCost: counted.get(day)?.cost,
     dataTokens: counted.get(day)?.dataTokensUsed ?? 0,
   }));
 }
@@ -171,5 +175,5 @@ function buildDayRows(
 /** What a bar shows. */
 export function getBarValue(row: UsageRow, measure: Measure): number {
   if (measure === 'tokens') return countTokens(row);
-  return (measure === 'cost' ? row.figures?.cost : row.figures?.runCount) ?? 0;
+  return (measure === 'cost' ? readCost(row) : row.figures?.runCount) ?? 0;
 }

@@ -12,7 +12,7 @@ import { Section, Table } from '../../ui/page.tsx';
 import { TabLinks } from '../../ui/tabs.tsx';
 import { download, writeCsv } from './csv.ts';
 import type { UsageLedgerQuery, UsageOfRunsQuery } from './documents.ts';
-import { allRows, buildRows, countTokens, getLedgerPage, type UsageRow } from './rows.ts';
+import { allRows, buildRows, countTokens, getLedgerPage, readCost, type UsageRow } from './rows.ts';
 import styles from './usage.module.css';
 import { buildAddress, type Part, parts, type UsageView } from './view.ts';
 
@@ -40,8 +40,8 @@ export function Parts({
   const { viewer } = useSession();
   const search = useSearch();
   const page = getLedgerPage(ledger?.usage);
-  // Of a member, the ledger also knows what others used of shared agents: that is not among the runs that the member sees.
-  const withLedger = viewer.role !== 'MEMBER' || runs === undefined;
+  // Of a member, the ledger also knows what others used of shared agents and models: that is not among the runs that the member sees.
+  const withLedger = viewer.role !== 'MEMBER' || runs === undefined || view.by === 'person' || view.by === 'key';
   const visibleRows = buildRows(runs?.parts.groups, page.rows, { by: view.by, withLedger });
   const [further, setFurther] = useState<readonly UsageRow[]>();
   const [error, setError] = useState<ParleyError>();
@@ -52,13 +52,13 @@ export function Parts({
   const rowIds = new Set(visibleRows.map(({ id }) => id));
   const rows = [...visibleRows, ...(further ?? []).filter(({ id }) => !rowIds.has(id))];
   const hasMore = withLedger && further === undefined && (page.hasNextPage || (runs?.parts.groups.length ?? 0) >= groupsMax);
-  const currency = runs?.viewer.costCurrency ?? 'USD';
+  const currency = ledger?.viewer.costCurrency ?? 'USD';
   const bring = async (): Promise<readonly UsageRow[] | undefined> => {
     if (!hasMore) return rows;
     setBusy(true);
     setError(undefined);
     try {
-      const all = await allRows(visibleRows, page, view);
+      const all = await allRows(visibleRows, page, view, { userId: viewer.user.id, isOwn: viewer.role === 'MEMBER' });
       setFurther(all);
       return all;
     } catch (cause) {
@@ -111,8 +111,8 @@ function PartTable({
   const { t, number } = useText();
   const words = partWords(t)[view.by];
   // Where nothing has a price, the bars show tokens.
-  const hasCost = rows.some(({ figures }) => (figures?.cost ?? 0) > 0);
-  const getBarValue = (row: UsageRow) => (hasCost ? (row.figures?.cost ?? 0) : countTokens(row));
+  const hasCost = rows.some((row) => (readCost(row) ?? 0) > 0);
+  const getBarValue = (row: UsageRow) => (hasCost ? (readCost(row) ?? 0) : countTokens(row));
   const most = Math.max(0, ...rows.map(getBarValue));
   const hasIndexing = rows.some(({ dataTokens }) => dataTokens > 0);
   if (rows.length === 0) return <p className={styles.quiet}>{t('No usage in this period.')}</p>;
@@ -149,12 +149,17 @@ function PartTable({
             <td className={styles.number}>{row.figures === undefined ? '–' : number(row.figures.runCount)}</td>
             <td className={styles.number}>{number(countTokens(row))}</td>
             {hasIndexing ? <td className={styles.number}>{number(row.dataTokens)}</td> : null}
-            <td className={styles.number}>{row.figures === undefined ? '–' : formatCost(row.figures.cost, currency, number)}</td>
+            <td className={styles.number}>{writeCost(row, (cost) => formatCost(cost, currency, number))}</td>
           </tr>
         ))}
       </tbody>
     </Table>
   );
+}
+
+function writeCost(row: UsageRow, format: (cost: number) => string): string {
+  const cost = readCost(row);
+  return cost === undefined ? '–' : format(cost);
 }
 
 function PartName({ row: { id, name }, view }: { readonly row: UsageRow; readonly view: UsageView }) {
@@ -185,6 +190,7 @@ function partsCsv(rows: readonly UsageRow[], part: Part, currency: string): stri
       'Indexing tokens',
       'Input tokens from caches',
       'Input tokens into caches',
+      'Tokens',
     ],
     ...rows.map((row) => [
       row.name,
@@ -193,11 +199,12 @@ function partsCsv(rows: readonly UsageRow[], part: Part, currency: string): stri
       row.figures?.failedCount ?? null,
       row.figures?.inputTokens ?? null,
       row.figures?.outputTokens ?? null,
-      row.figures?.cost ?? null,
+      readCost(row) ?? null,
       row.figures?.unpricedCount ?? null,
       row.dataTokens,
       row.figures?.cachedTokens ?? null,
       row.figures?.cacheWriteTokens ?? null,
+      countTokens(row),
     ]),
   ]);
 }

@@ -27,7 +27,11 @@ export function Usage() {
   const view = useMemo(() => readView(search), [search]);
   const { since, until } = getPeriod(view);
   const runs = usePage(UsageOfRunsDocument, { filter: { since, until }, by: groupings[view.by] }, { pause: !may('CHATS_READ') });
-  const ledger = usePage(UsageLedgerDocument, { from: since, to: until, ...toLedger(view.by) });
+  const isMember = viewer.role === 'MEMBER';
+  const ledger = usePage(UsageLedgerDocument, {
+    ...{ userId: viewer.user.id, isOwn: isMember },
+    ...{ from: since, to: until, ...toLedger(view.by) },
+  });
   const limits = usePage(UsageLimitsDocument, {});
   const reload = () => {
     if (may('CHATS_READ')) runs.reload();
@@ -35,7 +39,6 @@ export function Usage() {
     limits.reload();
   };
   useLiveReload(UsageChangedDocument, {}, reload, { pauseMs: reloadEveryMs });
-  const isMember = viewer.role === 'MEMBER';
   const total = runs.data?.days.total;
   const isEmpty = total?.runCount === 0 && ledger.data?.usage.apiTokensUsed === 0 && ledger.data.usage.dataTokensUsed === 0;
   return (
@@ -43,7 +46,7 @@ export function Usage() {
       title={t('Usage')}
       lead={
         isMember
-          ? t('Your runs, and those of agents that you may edit: what they used and what they cost.')
+          ? t('What you used and what it cost by day; below also the runs of agents that you may edit.')
           : t('What everybody in your organization used, and what it cost.')
       }
     >

@@ -16,8 +16,10 @@ export interface UsageRow {
   readonly name: string | null;
   /** Undefined: not asked for yet, or not shown to the reader. */
   readonly figures: FiguresFragment | undefined;
-  /** Tokens of runs as they are counted against the limit. */
+  /** Tokens of runs in the ledger; undefined where the reader does not see them. */
   readonly runTokens: number | undefined;
+  /** What runs and indexing cost in the ledger; undefined where the reader does not see it. */
+  readonly ledgerCost: number | undefined;
   /** Tokens of indexing. */
   readonly dataTokens: number;
 }
@@ -26,6 +28,7 @@ interface LedgerRow {
   readonly id: string;
   readonly name: string | null;
   readonly runTokens: number;
+  readonly ledgerCost: number;
   readonly dataTokens: number;
 }
 
@@ -42,6 +45,7 @@ export function getLedgerPage(usage: UsageLedgerQuery['usage'] | undefined): Led
   const rows = list.nodes.map((node) => ({
     ...getIdentity(node),
     runTokens: node.apiTokensUsed,
+    ledgerCost: node.cost,
     dataTokens: node.dataTokensUsed,
   }));
   return { rows, endCursor: list.pageInfo.endCursor, hasNextPage: list.pageInfo.hasNextPage };
@@ -66,20 +70,27 @@ export function buildRows(
   ledger: readonly LedgerRow[],
   { by, withLedger }: { readonly by: Part; readonly withLedger: boolean },
 ): readonly UsageRow[] {
-  const byId = new Map(ledger.map((row) => [row.id, row]));
+  const byId = new Map((withLedger ? ledger : []).map((row) => [row.id, row]));
   const ran = (groups ?? []).map(({ key, agent, user, apiKey, figures }) => {
     const counted = key === null ? undefined : byId.get(key);
     const name = by === 'model' ? key : ((agent ?? user ?? apiKey)?.name ?? counted?.name ?? null);
-    return { id: key, name, figures, runTokens: counted?.runTokens, dataTokens: counted?.dataTokens ?? 0 };
+    const { runTokens, ledgerCost, dataTokens = 0 } = counted ?? {};
+    return { id: key, name, figures, runTokens, ledgerCost, dataTokens };
   });
   const ids = new Set(ran.map(({ id }) => id));
   const others = withLedger ? ledger.filter(({ id }) => !ids.has(id)).map((row) => ({ ...row, figures: undefined })) : [];
-  return [...ran.toSorted((a, b) => b.figures.cost - a.figures.cost || countTokens(b) - countTokens(a)), ...others];
+  const mostFirst = (a: UsageRow, b: UsageRow) => (readCost(b) ?? 0) - (readCost(a) ?? 0) || countTokens(b) - countTokens(a);
+  return [...ran, ...others].toSorted(mostFirst);
 }
 
-/** Tokens of the runs that the reader sees; where those are not known, of the ledger. */
+/** Tokens in the ledger, which keeps those of deleted runs; where it is not seen, of the runs that the reader sees. */
 export function countTokens({ figures, runTokens }: Pick<UsageRow, 'figures' | 'runTokens'>): number {
-  return figures === undefined ? (runTokens ?? 0) : figures.inputTokens + figures.outputTokens;
+  return runTokens ?? (figures === undefined ? 0 : figures.inputTokens + figures.outputTokens);
+}
+
+/** The cost in the ledger; where it is not seen, of the runs that the reader sees. */
+export function readCost({ figures, ledgerCost }: Pick<UsageRow, 'figures' | 'ledgerCost'>): number | undefined {
+  return ledgerCost ?? figures?.cost;
 }
 
 const atOnce = 4;
@@ -93,12 +104,13 @@ export async function allRows(
   visibleRows: readonly UsageRow[],
   first: LedgerPage,
   view: UsageView,
+  reader: { readonly userId: string; readonly isOwn: boolean },
 ): Promise<readonly UsageRow[]> {
   const { since, until } = getPeriod(view);
   const ledger = [...first.rows];
   let page = first;
   while (page.hasNextPage) {
-    const variables = { from: since, to: until, after: page.endCursor, ...toLedger(view.by) };
+    const variables = { ...reader, from: since, to: until, after: page.endCursor, ...toLedger(view.by) };
     page = getLedgerPage((await run(UsageLedgerDocument, variables)).usage);
     ledger.push(...page.rows);
   }

@@ -20,10 +20,15 @@ const access = { scope: 'USAGE:READ' } as const;
 
 const UsageSumsType = builder.interfaceRef<UsageSums>('UsageSums').implement({
   access,
-  description: 'Tokens used: of an organization, or of a part of what it used.',
+  description: 'Tokens used, and what they cost: of an organization, or of a part of what it used.',
   fields: (t) => ({
     dataTokensUsed: t.expose('dataTokensUsed', { type: 'Count', description: 'Tokens of embedding and indexing.' }),
     apiTokensUsed: t.expose('apiTokensUsed', { type: 'Count', description: 'Tokens of runs.' }),
+    cost: t.float({
+      description:
+        'What the calls cost whose cost is known, those of embedding and indexing too, in the currency of COST_CURRENCY. It stays when chats and their runs are deleted.',
+      resolve: ({ costBillionths }) => costBillionths / 1_000_000_000,
+    }),
   }),
 });
 
@@ -212,11 +217,15 @@ builder.queryFields((t) => ({
       from: t.arg({ type: 'DateTime', required: false, description: 'Its day is the first. Default: 30 days back.' }),
       to: t.arg({ type: 'DateTime', required: false, description: 'The day before this moment is the last. Default: today.' }),
       agentId: t.arg.id({ required: false, description: 'Only the use of this agent.' }),
+      userId: t.arg.id({
+        required: false,
+        description: 'Only the use of this user: oneself, for administrators anybody. Not together with agentId.',
+      }),
       ...pageArgs(t.arg),
     },
-    resolve: async (_root, { from, to, agentId, ...args }, context) => {
+    resolve: async (_root, { from, to, agentId, userId, ...args }, context) => {
       const page = wholeRequest(context, args, usageDaysMax, ['text']);
-      return pageOfDays(await getUsageDays(context.deps, context.caller, { from, to, agentId }), page);
+      return pageOfDays(await getUsageDays(context.deps, context.caller, { from, to, agentId, userId }), page);
     },
   }),
 }));

@@ -30,13 +30,14 @@ export const usageRoutes: readonly DeclaredRoute[] = [
     summary: 'Usage by day',
     description: 'Each day of a period by the clock of the organization, days without use included: at most 366.',
     tag: 'Usage',
-    document: `query ($from: DateTime, $to: DateTime, $aiId: ID) {
-      usageDays(from: $from, to: $to, agentId: $aiId) { nodes { day dataTokensUsed apiTokensUsed } }
+    document: `query ($from: DateTime, $to: DateTime, $aiId: ID, $userId: ID) {
+      usageDays(from: $from, to: $to, agentId: $aiId, userId: $userId) { nodes { day dataTokensUsed apiTokensUsed } }
     }`,
     query: {
       from: 'Its day is the first. Default: 30 days back.',
       to: 'The day before this moment is the last. Default: today.',
       aiId: 'Only the use of this AI.',
+      userId: 'Only the use of this user: oneself, for administrators anybody. Not together with aiId.',
     },
     terms: { whole: true },
     wrap: 'data',

@@ -11360,7 +11360,8 @@ export const UsageDayScalarFieldEnum = {
   day: 'day',
   agentId: 'agentId',
   dataTokens: 'dataTokens',
-  apiTokens: 'apiTokens'
+  apiTokens: 'apiTokens',
+  cost: 'cost'
 } as const
 
 export type UsageDayScalarFieldEnum = (typeof UsageDayScalarFieldEnum)[keyof typeof UsageDayScalarFieldEnum]
@@ -11372,7 +11373,8 @@ export const UsageSumScalarFieldEnum = {
   day: 'day',
   value: 'value',
   dataTokens: 'dataTokens',
-  apiTokens: 'apiTokens'
+  apiTokens: 'apiTokens',
+  cost: 'cost'
 } as const
 
 export type UsageSumScalarFieldEnum = (typeof UsageSumScalarFieldEnum)[keyof typeof UsageSumScalarFieldEnum]
@@ -11384,7 +11386,8 @@ export const UsageMonthScalarFieldEnum = {
   month: 'month',
   value: 'value',
   dataTokens: 'dataTokens',
-  apiTokens: 'apiTokens'
+  apiTokens: 'apiTokens',
+  cost: 'cost'
 } as const
 
 export type UsageMonthScalarFieldEnum = (typeof UsageMonthScalarFieldEnum)[keyof typeof UsageMonthScalarFieldEnum]

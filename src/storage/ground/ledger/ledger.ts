@@ -55,19 +55,19 @@ const addRows = `
       case when purpose = 'run' then 'api' else 'data' end as kind, "inputTokens"::bigint + "outputTokens" as tokens, coalesce("cost", 0) as cost
     from added join payers on payers.id = added."orgId"
   ), days as (
-    insert into usage_days as d ("orgId", "day", "agentId", "dataTokens", "apiTokens")
-    select "orgId", day, "agentId", coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0)
+    insert into usage_days as d ("orgId", "day", "agentId", "dataTokens", "apiTokens", "cost")
+    select "orgId", day, "agentId", coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0), sum(cost)
     from tokens group by 1, 2, 3 order by 1, 3, 2
     on conflict ("orgId", "day", "agentId") do update
-      set "dataTokens" = d."dataTokens" + excluded."dataTokens", "apiTokens" = d."apiTokens" + excluded."apiTokens"
+      set "dataTokens" = d."dataTokens" + excluded."dataTokens", "apiTokens" = d."apiTokens" + excluded."apiTokens", "cost" = d."cost" + excluded."cost"
   ), sums as (
-    insert into usage_sums as s ("orgId", dimension, day, value, "dataTokens", "apiTokens")
+    insert into usage_sums as s ("orgId", dimension, day, value, "dataTokens", "apiTokens", "cost")
     select "orgId", by.dimension, day, by.value,
-      coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0)
+      coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0), sum(cost)
     from tokens cross join lateral (values ('user', "userId"), ('key', "keyId"), ('model', "modelId")) as by (dimension, value)
     group by 1, 2, 3, 4 order by 1, 2, 4, 3
     on conflict ("orgId", dimension, day, value) do update
-      set "dataTokens" = s."dataTokens" + excluded."dataTokens", "apiTokens" = s."apiTokens" + excluded."apiTokens"
+      set "dataTokens" = s."dataTokens" + excluded."dataTokens", "apiTokens" = s."apiTokens" + excluded."apiTokens", "cost" = s."cost" + excluded."cost"
   ), spent as (
     select t."orgId", b.id || ' ' || to_char(t.day, case b.period when 'DAY' then 'YYYY-MM-DD' else 'YYYY-MM' end) as kind,
       case b.unit when 'MONEY' then t.cost else t.tokens end as tokens

@@ -288,10 +288,11 @@ function pseudonymiseUsage(db: Database, { orgId, userId }: Person): Promise<num
       or dimension = 'key' and value in (select id from schedules where "orgId" = $1 and "userId" = $2)))`;
     await tx.execute(
       `with gone as (delete from usage_sums where "orgId" = $1 and ${subjects} returning *)
-       insert into usage_sums as kept ("orgId", dimension, day, value, "dataTokens", "apiTokens")
-       select "orgId", dimension, day, '', sum("dataTokens"), sum("apiTokens") from gone group by 1, 2, 3
+       insert into usage_sums as kept ("orgId", dimension, day, value, "dataTokens", "apiTokens", "cost")
+       select "orgId", dimension, day, '', sum("dataTokens"), sum("apiTokens"), sum("cost") from gone group by 1, 2, 3
        on conflict ("orgId", dimension, day, value) do update
-         set "dataTokens" = kept."dataTokens" + excluded."dataTokens", "apiTokens" = kept."apiTokens" + excluded."apiTokens"`,
+         set "dataTokens" = kept."dataTokens" + excluded."dataTokens", "apiTokens" = kept."apiTokens" + excluded."apiTokens",
+           "cost" = kept."cost" + excluded."cost"`,
       [orgId, userId],
     );
     const pseudonym = { userId: '', keyId: null };

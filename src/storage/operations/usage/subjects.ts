@@ -36,7 +36,7 @@ export async function pageOfSubjects(
   const order = page.isBackward === true ? 'tokens, value desc' : 'tokens desc, value';
   const [fewer, later] = page.isBackward === true ? ['>', '<'] : ['<', '>'];
   const rows = await db.queryPlanned<SubjectUsage>(
-    `select value as id, data as "dataTokensUsed", api as "apiTokensUsed" from (${text}) as sums
+    `select value as id, data as "dataTokensUsed", api as "apiTokensUsed", cost as "costBillionths" from (${text}) as sums
      where ${after}::float8 is null or tokens ${fewer} ${after} or (tokens = ${after} and value ${later} ${afterId}::text)
      order by ${order} limit ${most}`,
     parameters.values,
@@ -58,16 +58,16 @@ function toSumsSql({ orgId, subject, userId }: SubjectPlace, period: UsagePeriod
     if (grain === 'call') {
       return `select ${columns[subject]} as value,
         case when purpose = 'run' then 0 else "inputTokens"::bigint + "outputTokens" end as data,
-        case when purpose = 'run' then "inputTokens"::bigint + "outputTokens" else 0 end as api from usage_entries
+        case when purpose = 'run' then "inputTokens"::bigint + "outputTokens" else 0 end as api, coalesce(cost, 0) as cost from usage_entries
       where "orgId" = ${org}${toBoundsSql('"createdAt"', 'timestamptz', part, parameters)}`;
     }
     const table = grain === 'month' ? 'usage_months' : 'usage_sums';
-    return `select value, ${sign} * "dataTokens" as data, ${sign} * "apiTokens" as api from ${table}
+    return `select value, ${sign} * "dataTokens" as data, ${sign} * "apiTokens" as api, ${sign} * cost as cost from ${table}
       where "orgId" = ${org} and dimension = '${subject}'${toBoundsSql(grain, 'date', part, parameters)}`;
   };
   const usageSql = listSpans(subject, period).map(read).join(' union all ');
   const restriction = userId === undefined ? '' : restrictions[subject](parameters, org, userId);
-  const text = `select value, sum(data)::float8 as data, sum(api)::float8 as api, (sum(data) + sum(api))::float8 as tokens
+  const text = `select value, sum(data)::float8 as data, sum(api)::float8 as api, sum(cost)::float8 as cost, (sum(data) + sum(api))::float8 as tokens
     from (${usageSql}) as used where value <> ''${restriction} group by value having sum(data) + sum(api) > 0`;
   return { text, given: parameters };
 }

@@ -20,8 +20,8 @@ export async function loadTotal({ prisma }: Database, orgId: string, period: Usa
   return sums.get('') ?? noTokensUsed;
 }
 
-const tokensOfDays = { dataTokens: true, apiTokens: true } as const;
-const tokensOfCalls = { inputTokens: true, outputTokens: true } as const;
+const tokensOfDays = { dataTokens: true, apiTokens: true, cost: true } as const;
+const tokensOfCalls = { inputTokens: true, outputTokens: true, cost: true } as const;
 
 /** Of the few things of a list, the days of two months are few too. */
 const daysOfFew = 62;
@@ -92,14 +92,15 @@ async function added(
 interface SummedEntries {
   readonly value: string;
   readonly purpose: string;
-  readonly _sum: { readonly inputTokens: number | null; readonly outputTokens: number | null };
+  readonly _sum: { readonly inputTokens: number | null; readonly outputTokens: number | null; readonly cost: bigint | null };
 }
 
 function sumsByValue(entries: readonly SummedEntries[]): ReadonlyMap<string, UsageSums> {
   const byValue = new Map<string, UsageSums>();
   for (const { value, purpose, _sum } of entries) {
     const tokens = (_sum.inputTokens ?? 0) + (_sum.outputTokens ?? 0);
-    const sums = purpose === 'run' ? { ...noTokensUsed, apiTokensUsed: tokens } : { ...noTokensUsed, dataTokensUsed: tokens };
+    const used = { ...noTokensUsed, costBillionths: Number(_sum.cost ?? 0) };
+    const sums = purpose === 'run' ? { ...used, apiTokensUsed: tokens } : { ...used, dataTokensUsed: tokens };
     byValue.set(value, plus(byValue.get(value) ?? noTokensUsed, sums));
   }
   return byValue;
@@ -113,9 +114,16 @@ function plus(a: UsageSums, b: UsageSums, sign: 1 | -1 = 1): UsageSums {
   return {
     dataTokensUsed: a.dataTokensUsed + sign * b.dataTokensUsed,
     apiTokensUsed: a.apiTokensUsed + sign * b.apiTokensUsed,
+    costBillionths: a.costBillionths + sign * b.costBillionths,
   };
 }
 
-export function toSums(sums: { readonly dataTokens: bigint | null; readonly apiTokens: bigint | null }): UsageSums {
-  return { dataTokensUsed: Number(sums.dataTokens ?? 0), apiTokensUsed: Number(sums.apiTokens ?? 0) };
+interface SummedDays {
+  readonly dataTokens: bigint | null;
+  readonly apiTokens: bigint | null;
+  readonly cost: bigint | null;
+}
+
+export function toSums({ dataTokens, apiTokens, cost }: SummedDays): UsageSums {
+  return { dataTokensUsed: Number(dataTokens ?? 0), apiTokensUsed: Number(apiTokens ?? 0), costBillionths: Number(cost ?? 0) };
 }

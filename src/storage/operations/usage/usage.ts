@@ -27,6 +27,12 @@ const idsPerSignal = 100;
 const agentsPerLook = 500;
 const looksMax = 4;
 
+/** Whose days are read; at most one of the two. */
+export interface DayPlace {
+  readonly agentId?: string | undefined;
+  readonly userId?: string | undefined;
+}
+
 export class UsageStore {
   readonly #db: Database;
   readonly #signals: Signals;
@@ -82,18 +88,18 @@ export class UsageStore {
     return matching.slice(0, limit);
   }
 
-  /** Days with use, in order. `from` and `to` are days: `2026-01-31`, both included. */
-  async byDay(orgId: string, from: string, to: string, agentId: string | undefined): Promise<readonly UsageDay[]> {
+  /** Days with use, in order: of all, of one agent, or of one user. `from` and `to` are days: `2026-01-31`, both included. */
+  async byDay(orgId: string, from: string, to: string, { agentId, userId }: DayPlace): Promise<readonly UsageDay[]> {
     const { usageDay, usageSum } = this.#db.prisma;
     const day = { gte: new Date(from), lte: new Date(to) };
     const sumQuery = {
       by: ['day' as const],
-      _sum: { dataTokens: true, apiTokens: true } as const,
+      _sum: { dataTokens: true, apiTokens: true, cost: true } as const,
       orderBy: { day: 'asc' as const },
     };
     const days =
       agentId === undefined
-        ? await usageSum.groupBy({ ...sumQuery, where: { orgId, day, ...ofEveryCall } })
+        ? await usageSum.groupBy({ ...sumQuery, where: { orgId, day, ...ofUser(userId) } })
         : await usageDay.groupBy({ ...sumQuery, where: { orgId, day, agentId } });
     return days.map(({ day: time, _sum }) => ({ day: toDay(time), ...toSums(_sum) }));
   }
@@ -124,6 +130,10 @@ export class UsageStore {
     const usedByKind = new Map(counters.map((counter) => [counter.kind, Number(counter.used)]));
     return { api: usedByKind.get('api') ?? 0, data: usedByKind.get('data') ?? 0 };
   }
+}
+
+function ofUser(userId: string | undefined) {
+  return userId === undefined ? ofEveryCall : ({ dimension: 'user', value: userId } as const);
 }
 
 function toDay(time: Date): string {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageLimits } from '../../../../src/engine/usage/limits.ts';
 import { makeId } from '../../../../src/entities/ground/ids.ts';
 import type { UsageRow } from '../../../../src/storage/ground/ledger/ledger.ts';
+import { readMigrations } from '../../../../src/storage/ground/migrations/migrate.ts';
 import { type TokenRequest, UsageLimitStore } from '../../../../src/storage/operations/usage/limits.ts';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../../support/make.ts';
@@ -166,14 +167,17 @@ describe('GET /api/v1/usage', () => {
         keyId: person.keyId,
       },
       ...{ agentId, runId: null, purpose: 'run' as const, modelId: 'openai/test-model', ...tokens, outputTokens },
+      cost: outputTokens * 3,
     }));
     await service.deps.storage.operations.usage.add(rows.slice(0, 40), 'test');
     await service.deps.storage.operations.usage.add(rows.slice(30), 'test');
     const times = [0, 0.5, 1, 14, 31, 40, 59, 90, 100.25, 120, 200, 364, 365, 420, 449.5, 470].map(
       (days) => new Date(Date.UTC(2025, 0, 1) + days * day),
     );
-    const query = `query ($from: DateTime, $to: DateTime) { usage(from: $from, to: $to) { apiTokensUsed
-      agents(first: 9) { nodes { apiTokensUsed } } users { nodes { userId apiTokensUsed } } keys { nodes { keyId apiTokensUsed } } } }`;
+    const query = `query ($from: DateTime, $to: DateTime) { usage(from: $from, to: $to) { apiTokensUsed cost
+      agents(first: 9) { nodes { apiTokensUsed cost } } users { nodes { userId apiTokensUsed cost } }
+      keys { nodes { keyId apiTokensUsed cost } } models { nodes { cost } } } }`;
+    const costOf = (tokens: number) => (tokens * 3) / 1_000_000_000;
     for (const from of [undefined, ...times]) {
       for (const to of [undefined, ...times].filter((time) => time === undefined || from === undefined || time > from)) {
         const sumOf = (inPeriod: readonly { readonly outputTokens: number }[]) =>
@@ -188,10 +192,11 @@ describe('GET /api/v1/usage', () => {
         const total = sumOf(inPeriod);
         const { data } = await admin.graphql(query, { from, to });
         expect(data?.usage, `${from?.toISOString()} to ${to?.toISOString()}`).toEqual({
-          apiTokensUsed: total,
-          agents: { nodes: total === 0 ? [] : [{ apiTokensUsed: total }] },
-          users: { nodes: people.map(({ person, sum }) => ({ userId: person.userId, apiTokensUsed: sum })) },
-          keys: { nodes: people.map(({ person, sum }) => ({ keyId: person.keyId, apiTokensUsed: sum })) },
+          ...{ apiTokensUsed: total, cost: costOf(total) },
+          agents: { nodes: total === 0 ? [] : [{ apiTokensUsed: total, cost: costOf(total) }] },
+          users: { nodes: people.map(({ person, sum }) => ({ userId: person.userId, apiTokensUsed: sum, cost: costOf(sum) })) },
+          keys: { nodes: people.map(({ person, sum }) => ({ keyId: person.keyId, apiTokensUsed: sum, cost: costOf(sum) })) },
+          models: { nodes: total === 0 ? [] : [{ cost: costOf(total) }] },
         });
       }
     }
@@ -201,6 +206,24 @@ describe('GET /api/v1/usage', () => {
     );
     const summed = { months: 15, tokens: String(calls.reduce((sum, call) => sum + call.outputTokens, 0)) };
     expect(months).toEqual(['agent', 'key', 'user'].map((dimension) => ({ dimension, ...summed })));
+    // A database of before the costs were in the sums gets them from the calls.
+    const sums = async () => {
+      const [days, ofThings, ofMonths] = await Promise.all(
+        ['usage_days', 'usage_sums', 'usage_months'].map((table) =>
+          service.deps.storage.db.pool.query(`select * from ${table} where "orgId" = $1`, [organization.id]),
+        ),
+      );
+      return [days, ofThings, ofMonths].map((table) => new Set(table?.rows.map((row) => JSON.stringify(row))));
+    };
+    const before = await sums();
+    for (const table of ['usage_days', 'usage_sums']) await service.deps.storage.db.pool.query(`update ${table} set cost = 0`);
+    for (const rows of await sums()) {
+      expect(rows.size).toBeGreaterThan(40);
+      expect([...rows].filter((row) => !row.includes('"cost":"0"'))).toEqual([]);
+    }
+    const migration = readMigrations().find(({ name }) => name === '300_usage_costs')?.sql ?? '';
+    await service.deps.storage.db.pool.query(migration.slice(migration.indexOf('-- What calls of before cost.')));
+    expect(await sums()).toEqual(before);
   });
 
   it('survives a restart', async () => {
@@ -228,12 +251,26 @@ describe('GET /api/v1/usage/daily', () => {
     ['more than 366 days', '?from=2020-01-01T00:00:00Z', 400, 'from'],
     ['a first day that is not there yet', '?from=2100-01-01T00:00:00Z', 400, 'from'],
     ['an agent of nobody', '?aiId=ai_0', 404, 'aiId'],
+    ['an agent and a user', '?aiId=ai_0&userId=usr_0', 400, 'userId'],
   ])('refuses %s', async (_case, query, status, param) => {
     expect(await ann.get(`/api/v1/usage/daily${query}`)).toMatchObject({ status, body: { error: { param } } });
   });
 });
 
 describe('usage', () => {
+  it('by day is that of one user too: of oneself, and for administrators of anybody', async () => {
+    await Promise.all([ask(ann), ask(admin)]);
+    await used(admin, 30);
+    const query = 'query ($userId: ID) { usageDays(userId: $userId, first: 100) { nodes { apiTokensUsed cost } } }';
+    for (const who of [ann, admin]) {
+      const { data } = await who.graphql(query, { userId: ann.userId });
+      expect(data.usageDays.nodes.at(-1)).toEqual({ apiTokensUsed: 15, cost: 0 });
+      expect(data.usageDays.nodes).toHaveLength(30);
+    }
+    const other = await ann.get(`/api/v1/usage/daily?userId=${admin.userId}`);
+    expect(other).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
+  });
+
   it('is one report by agent, user, key, model and day, with the things themselves', async () => {
     const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
     const bob = await make.person({ organization });

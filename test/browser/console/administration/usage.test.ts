@@ -6,7 +6,7 @@ import type { Organization, Person } from '../../../support/make.ts';
 import { pricedModelSettings, pricedUsage } from '../../../support/runs/priced-model.ts';
 import { withService } from '../../../support/service.ts';
 
-const { service, make, upstream } = await withService('model', { env: await pricedModelSettings() });
+const { service, make, upstream } = await withService('model', { env: { ...(await pricedModelSettings()), CHAT_BIN_DAYS: '0' } });
 let organization: Organization;
 let ann: Person;
 let bob: Person;
@@ -48,9 +48,9 @@ describe.skipIf(!hasBrowser())('usage', () => {
     expect(file.suggestedFilename()).toMatch(/^usage-by-person-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
     const text = (await readFile(await file.path(), 'utf8')).replace('\uFEFF', '');
     expect(text.split('\r\n')).toEqual([
-      'Person,Id,Runs,Failed,Input tokens,Output tokens,Cost (USD),Runs without a price,Indexing tokens,Input tokens from caches,Input tokens into caches',
-      `"Bob Builder, ""the"" =1",${bob.userId},2,0,2000,1000,0.0024,0,0,1200,200`,
-      `Ann Example,${ann.userId},1,0,1000,500,0.0012,0,0,600,100`,
+      'Person,Id,Runs,Failed,Input tokens,Output tokens,Cost (USD),Runs without a price,Indexing tokens,Input tokens from caches,Input tokens into caches,Tokens',
+      `"Bob Builder, ""the"" =1",${bob.userId},2,0,2000,1000,0.0024,0,0,1200,200,3000`,
+      `Ann Example,${ann.userId},1,0,1000,500,0.0012,0,0,600,100,1500`,
       '',
     ]);
     await ask(bob, 1);
@@ -80,6 +80,28 @@ describe.skipIf(!hasBrowser())('usage', () => {
       expect([...strangers]).toEqual([]);
     },
   );
+
+  it.each(['ADMIN', 'MEMBER'] as const)('of %s keeps what a deleted chat used and cost', async (role) => {
+    const fred = await make.person({ role, name: 'Fred' });
+    const agent = await make.agent({ owner: fred, name: 'Adviser', modelId: 'lab/priced' });
+    upstream.next({ text: 'Hello', usage });
+    const chat = await make.chat({ owner: fred, agentId: agent.id });
+    expect((await fred.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi' })).status).toBe(200);
+    const open = async () => {
+      const { page } = await openConsole(service, fred, '/usage?by=person');
+      await page.getByText('$0.0012').first().waitFor();
+      await page.getByText('The days as a table').click();
+      const day = page.getByRole('table', { name: 'Usage by day' }).getByRole('row').last().getByRole('cell');
+      const part = page.getByRole('table', { name: 'Usage: People' }).getByRole('row', { name: /Fred/ }).getByRole('cell');
+      const cells = async () => [...(await day.allTextContents()), ...(await part.allTextContents())];
+      return { page, cells };
+    };
+    expect(await (await open()).cells()).toEqual(['1', '1,500', '$0.0012', '1', '1,500', '$0.0012']);
+    expect((await fred.delete(`/api/v1/chats/${chat.id}`)).status).toBe(200);
+    const after = await open();
+    expect(await after.cells()).toEqual(['0', '1,500', '$0.0012', '–', '1,500', '$0.0012']);
+    await keepConsolePicture(after.page, `usage-deleted-${role}`);
+  });
 
   it('shows members their own runs, and how near the limits are', async () => {
     const small = await make.organization();
