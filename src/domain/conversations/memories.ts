@@ -104,7 +104,9 @@ export async function updateMemory(deps: Deps, caller: Caller, id: string, input
 /** Deletes a memory. @returns what it was. @throws DomainError NOT_FOUND. */
 export async function deleteMemory(deps: Deps, caller: Caller, id: string): Promise<Memory> {
   const memory = await getMemory(deps, caller, id);
-  await deps.audit.change(caller, () => deps.storage.conversations.memories.delete(id, toOwner(caller)));
+  await deps.audit.change(caller, async () => {
+    if (!(await deps.storage.conversations.memories.delete(id, toOwner(caller)))) throw missingMemory();
+  });
   return memory;
 }
 

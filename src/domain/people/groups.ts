@@ -20,7 +20,7 @@ const emailPattern = /^[^\s@,]+@[^\s@,]+$/;
 /** @throws DomainError NOT_FOUND, also for a RESTRICTED group that the caller is not in. */
 export async function getGroup(deps: Deps, caller: Caller, id: string): Promise<Group> {
   const group = await deps.storage.people.groups.find(id, visibleGroups(caller));
-  if (group === undefined) throw new DomainError('NOT_FOUND', 'There is no such group', { param: 'groupId' });
+  if (group === undefined) throw missingGroup();
   return group;
 }
 
@@ -135,8 +135,14 @@ export async function updateGroup(deps: Deps, caller: Caller, id: string, input:
 export async function deleteGroup(deps: Deps, caller: Caller, id: string): Promise<Group> {
   const group = await getGroup(deps, caller, id);
   requireEditor(caller, group);
-  await deps.audit.change(caller, () => deps.storage.people.groups.delete(id));
+  await deps.audit.change(caller, async () => {
+    if (!(await deps.storage.people.groups.delete(id))) throw missingGroup();
+  });
   return group;
+}
+
+function missingGroup(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such group', { param: 'groupId' });
 }
 
 function requireEditor(caller: Caller, group: Group): void {

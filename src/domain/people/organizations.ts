@@ -93,7 +93,9 @@ export async function deleteOrganization(deps: Deps, caller: Caller, id: string)
   return deps.audit.change(caller, async () => {
     const purge = (tx: Transaction) =>
       deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { owner: caller, key: id, tx });
-    requireEmpty(await organizations.delete(id, purge));
+    const result = await organizations.delete(id, purge);
+    if (result === 'missing') throw missing('organization', 'orgId');
+    requireEmpty(result);
     return organization;
   });
 }

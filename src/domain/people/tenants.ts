@@ -54,9 +54,9 @@ export async function updateTenant(
 export async function deleteTenant(deps: Deps, caller: Caller, id: string): Promise<Tenant> {
   const tenant = await getTenant(deps, caller, id);
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.people.tenants.delete(id))) {
-      throw new DomainError('CONFLICT', 'The tenant has organizations; delete those first');
-    }
+    const result = await deps.storage.people.tenants.delete(id);
+    if (result === 'in-use') throw new DomainError('CONFLICT', 'The tenant has organizations; delete those first');
+    if (result === 'missing') throw missing('tenant', 'tenantId');
     return tenant;
   });
 }

@@ -133,6 +133,7 @@ export async function deleteUser(deps: Deps, caller: Caller, id: string): Promis
       deps.jobs.enqueue('accounts.purge-user', { userId: id }, { owner: caller, key: id, tx }),
     );
     if (holdings === undefined) return user;
+    if (holdings === 'missing') throw missing('user', 'userId');
     const { agents, dataSources, groups, organizations } = holdings;
     throw new DomainError(
       'CONFLICT',

@@ -54,9 +54,9 @@ export class OrganizationStore {
    * can reach them any more.
    *
    * @param also  runs in the same transaction.
-   * @returns what it holds, when it was not deleted.
+   * @returns what it holds, when it was not deleted; 'missing' when it was not there.
    */
-  async delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<Holdings | undefined> {
+  async delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<Holdings | 'missing' | undefined> {
     const where = { orgId: id };
     const active = await this.#db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
     const held = await this.#db.transaction(async (tx) => {
@@ -66,7 +66,8 @@ export class OrganizationStore {
       if (holdings !== undefined) return holdings;
       await apiKey.deleteMany({ where });
       await group.deleteMany({ where });
-      await organization.deleteMany({ where: { id } });
+      const { count } = await organization.deleteMany({ where: { id } });
+      if (count === 0) return 'missing';
       await also(tx);
       return undefined;
     });

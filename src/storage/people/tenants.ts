@@ -33,14 +33,14 @@ export class TenantStore {
     return settled(this.#db.prisma.tenant.update({ where: { id }, data: { name } }), 'tenant');
   }
 
-  /** Deletes a tenant with its users. @returns false while it has organizations. */
-  delete(id: string): Promise<boolean> {
+  /** Deletes a tenant with its users, unless it has organizations. */
+  delete(id: string): Promise<'deleted' | 'missing' | 'in-use'> {
     return this.#db.transaction(async (tx) => {
       // The lock prevents new organizations meanwhile: their foreign key locks the row too.
       await lockRow(tx, 'tenants', id);
-      if ((await tx.prisma.organization.findFirst({ where: { tenantId: id }, select: { id: true } })) !== null) return false;
-      await tx.prisma.tenant.deleteMany({ where: { id } });
-      return true;
+      if ((await tx.prisma.organization.findFirst({ where: { tenantId: id }, select: { id: true } })) !== null) return 'in-use';
+      const { count } = await tx.prisma.tenant.deleteMany({ where: { id } });
+      return count === 0 ? 'missing' : 'deleted';
     });
   }
 }

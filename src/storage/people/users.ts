@@ -90,9 +90,9 @@ export class UserStore {
    * Deletes a user with keys, sessions, memberships and editorships, unless something would lose its owner.
    *
    * @param also  runs in the same transaction.
-   * @returns what the user holds, when it was not deleted.
+   * @returns what the user holds, when it was not deleted; 'missing' when it was not there.
    */
-  async delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<UserHoldings | undefined> {
+  async delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<UserHoldings | 'missing' | undefined> {
     const where = { userId: id };
     const active = await this.#db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
     const members = await this.#db.prisma.membership.findMany({ where, select: { id: true } });
@@ -110,7 +110,8 @@ export class UserStore {
       await agentEditor.deleteMany({ where });
       await groupMember.deleteMany({ where });
       for (const { orgId } of memberships) await noteRemoval(tx, this.#signals, orgId, id);
-      await user.deleteMany({ where: { id } });
+      const { count } = await user.deleteMany({ where: { id } });
+      if (count === 0) return 'missing';
       await also(tx);
       return undefined;
     });

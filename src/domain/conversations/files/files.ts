@@ -79,7 +79,7 @@ export async function createFile(deps: Deps, caller: Caller, input: NewFileInput
 /** A file of the caller: uploaded by itself, of a chat, or of a data source. @throws DomainError NOT_FOUND. */
 export async function getFile(deps: Deps, caller: Caller, id: string): Promise<StoredFile> {
   const [file] = isFileId(id) ? await deps.storage.conversations.files.findMany([id], toFileOwner(caller)) : [];
-  if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file', { param: 'fileId' });
+  if (file === undefined) throw missingFile();
   return file;
 }
 
@@ -87,7 +87,7 @@ export async function getFile(deps: Deps, caller: Caller, id: string): Promise<S
 export async function getKeptFile(deps: Deps, caller: Caller, id: string): Promise<StoredFile> {
   const file = await getFile(deps, caller, id);
   if (isKept(file)) return file;
-  throw new DomainError('NOT_FOUND', 'There is no such file', { param: 'fileId' });
+  throw missingFile();
 }
 
 /** The files of the caller among `ids` that are in no chat and no data source, in any order. */
@@ -168,9 +168,18 @@ export async function expireFiles(deps: Deps, signal: AbortSignal): Promise<void
   }
 }
 
-/** @param caller  whose mutation it is; undefined for a file that expired. */
+/** @param caller  whose mutation it is; undefined for a file that expired. @throws DomainError NOT_FOUND when the file of a caller is gone meanwhile. */
 async function removeFile(deps: Deps, caller: Caller | undefined, { id }: Pick<StoredFile, 'id'>): Promise<void> {
   const remove = () => deps.storage.conversations.files.delete(id);
-  const blobKey = await (caller === undefined ? remove() : deps.audit.change(caller, remove));
+  const removeOwn = async () => {
+    const blobKey = await remove();
+    if (blobKey === undefined) throw missingFile();
+    return blobKey;
+  };
+  const blobKey = await (caller === undefined ? remove() : deps.audit.change(caller, removeOwn));
   if (blobKey !== undefined) await removeBlobs(deps, [blobKey]);
+}
+
+function missingFile(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such file', { param: 'fileId' });
 }

@@ -69,9 +69,11 @@ export class GroupStore extends GroupQueries {
     return toGroup(row);
   }
 
-  async delete(id: string): Promise<void> {
-    await this.#db.prisma.group.deleteMany({ where: { id } });
-    this.#signals.publish('group-changed', id);
+  /** @returns whether it was there. */
+  async delete(id: string): Promise<boolean> {
+    const { count } = await this.#db.prisma.group.deleteMany({ where: { id } });
+    if (count > 0) this.#signals.publish('group-changed', id);
+    return count > 0;
   }
 }
 

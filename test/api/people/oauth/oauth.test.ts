@@ -321,6 +321,21 @@ describe('a request', () => {
     expect(await browser.post(pathname, { isApproved: true })).toMatchObject({ status: 400 });
   });
 
+  it.each([
+    ['is longer than 8,000 characters', `&state=${'x'.repeat(8_000)}`, undefined],
+    ['asks for a form that sends itself', '&response_mode=form_post', 'response_mode'],
+    ['asks for an answer behind #', '&response_mode=fragment', 'response_mode'],
+    ['names two resources', '&resource=https://a.example&resource=https://b.example', 'resource'],
+  ])('that %s is refused before anybody signs in for it', async (_case, more, param) => {
+    const address = addressFor(await sharedClient(), makeChallenge().challenge) + more;
+    const reply = await fetch(`${service.url}${address}`, { redirect: 'manual', headers: { accept: 'application/json' } });
+    expect([reply.status, reply.headers.get('location')]).toEqual([400, null]);
+    expect(JSON.parse(await reply.text()).error).toMatchObject({
+      code: 'invalid_value',
+      ...(param === undefined ? {} : { param }),
+    });
+  });
+
   it('of nobody leads to the page that signs in, and keeps nothing', async () => {
     const clientId = await sharedClient();
     const address = addressFor(clientId, makeChallenge().challenge);

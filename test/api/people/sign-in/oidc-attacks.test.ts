@@ -147,6 +147,15 @@ describe('a logout token', () => {
     expect((await page.viewer()).status).toBe(200);
   });
 
+  it('is refused outside of a form', async () => {
+    const page = await signedIn();
+    const form = new URLSearchParams({ logout_token: await honest.sign(claims(), 'logout+jwt') }).toString();
+    const path = '/sign-in/oidc/one/backchannel-logout';
+    for (const type of ['text/plain', 'application/json', 'multipart/form-data'])
+      expect((await service.nobody.call('POST', path, form, { 'content-type': type })).status, type).toBe(400);
+    expect((await page.viewer()).status).toBe(200);
+  });
+
   it('is refused when another provider signed it', async () => {
     const page = await signedIn();
     expect((await send(await other.sign(claims()))).status).toBe(400);

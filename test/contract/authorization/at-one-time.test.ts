@@ -1,0 +1,56 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+import { callsOf } from './calls.ts';
+import { outcomeOf, type Principal } from './relations.ts';
+import { type Line, table } from './table.ts';
+import { type Setting, World, worldEnv } from './world.ts';
+
+// Every mutation that ends something, also a future one: of two callers at one time, one has ended it. The other is told that it is gone, so that nothing is
+// told, audited or given back twice.
+
+const { service } = await withService('web', { env: worldEnv });
+const ends = callsOf(buildSchema(), []).filter(({ operation }) =>
+  /^Mutation\.(?:delete|revoke|end|cancel|remove)[A-Z]/.test(operation),
+);
+
+/** What may be asked for again, because it names no one thing, or says how something has to be in the end. */
+const repeatable: ReadonlySet<string> = new Set([
+  ...['cancelDataSource', 'cancelResponse', 'cancelRun', 'cancelVectorStoreFileBatch', 'revokeChatShare', 'removeDatasetCases'],
+  ...['deleteAgentGrants', 'deleteBinnedChats', 'deleteMemories', 'endOtherSessions'],
+]);
+let setting: Setting;
+let people: Awaited<ReturnType<World['people']>>;
+
+beforeAll(async () => {
+  const world = await World.create(service);
+  setting = await world.setting('PRIVATE');
+  people = await world.people();
+});
+
+describe('of two calls at one time', () => {
+  it.each(ends.map((call) => [call.operation.slice('Mutation.'.length), call] as const))(
+    '%s does it once',
+    async (name, call) => {
+      const line = table[call.operation];
+      if (line === undefined) throw new Error(`${call.operation} has no line`);
+      const given = await line.given(setting);
+      const who = allowed(line);
+      const answers = await Promise.all([call.call(who, given), call.call(who, given)]);
+      const statuses = answers.map(({ status }) => status).sort();
+      if (repeatable.has(name)) expect(statuses).toEqual([200, 200]);
+      else
+        expect([[200, 404], [200, 409], ...(line.reaches === undefined ? [] : [[line.reaches, line.reaches]])]).toContainEqual(
+          statuses,
+        );
+    },
+  );
+});
+
+function allowed({ needs }: Line): Person {
+  const candidates = ['owner', 'orgAdmin', 'instanceKey'] as const satisfies readonly Principal[];
+  const who = candidates.find((name) => outcomeOf(needs, name, 'PRIVATE', true) === 'allowed');
+  if (who === undefined) throw new Error('nobody may call it');
+  return people[who];
+}
