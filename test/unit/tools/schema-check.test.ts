@@ -3,12 +3,35 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSchemaCheck } from '../../../src/engine/tools/json-schema/check.ts';
+import { readSchema } from '../../../src/engine/tools/json-schema/read-schema.ts';
 import { cpuMs } from '../../support/processes/clock.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 const ajv = new Ajv2020({ strict: false, validateFormats: true, logger: false });
 addFormats.default(ajv, { mode: 'fast' });
+
+describe('a schema of a tool is bounded', () => {
+  const properties = (count: number): Schema => ({
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: count }, (_, place) => [`p${place}`, {}])),
+  });
+  const nested = (depth: number): Schema => (depth === 0 ? {} : { items: nested(depth - 1) });
+
+  it('to 1,000 schemas, also where references repeat them', () => {
+    expect(() => readSchema(properties(999), 'tool')).not.toThrow();
+    expect(() => readSchema(properties(1_000), 'tool')).toThrow('at most 1000 schemas');
+    const repeats = Object.fromEntries(Array.from({ length: 12 }, (_, place) => [`r${place}`, { $ref: '#/$defs/big' }]));
+    const repeated = { $defs: { big: properties(90) }, type: 'object', properties: repeats };
+    expect(() => readSchema(repeated, 'tool')).toThrow('references written out');
+    expect(() => readSchema(properties(1_000), 'answer')).not.toThrow();
+  });
+
+  it('to 48 schemas within each other', () => {
+    expect(() => readSchema(nested(24), 'tool')).not.toThrow();
+    expect(() => readSchema(nested(60), 'tool')).toThrow('at most 48 schemas deep');
+  });
+});
 
 describe('a schema is read as the reference checker reads it', () => {
   const value = fc.jsonValue({ maxDepth: 3 });

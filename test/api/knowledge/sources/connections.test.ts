@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createInstallationTokens } from '../../../../src/engine/knowledge/connections/installations.ts';
 import { openSecrets } from '../../../../src/engine/knowledge/connections/secrets.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
@@ -140,6 +141,17 @@ describe('an invalid connection is refused naming the member', () => {
     ['a header with a line break', '/mcp-servers', { name: 'a', url: 'https://e.com', headers: { a: 'b\r\nc' } }, 'headers.a'],
   ])('%s', async (_case, below, body, param) => {
     expect(await ann.post(`${path}${below}`, body)).toMatchObject({ status: 400, body: { error: { param } } });
+  });
+});
+
+it('repositories of before the App was taken out of the settings are not read: its settings are named', async () => {
+  await make.installation({ owner: ann, installationId: 4713, name: 'acme' });
+  const { settings, storage } = service.deps;
+  const tokens = createInstallationTokens({ settings, storage, vendors: {} as never, now: () => new Date() });
+  const token = await tokens.open(4713, { orgId: ann.orgId, ownerUserId: ann.userId });
+  await expect(token.authorization(new AbortController().signal)).rejects.toMatchObject({
+    code: 'CONFIGURATION',
+    message: expect.stringContaining('GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY'),
   });
 });
 

@@ -16,6 +16,8 @@ interface Drive {
   remove(id: string): void;
   /** Says what a request for the second page of a folder does before it is answered. */
   beforeSecondPage(folder: string, happen: () => void): void;
+  /** Says that the second page of a folder is not known any more, each time that it is asked for. */
+  forgetSecondPage(folder: string): void;
   forgetChanges(): void;
   listedFolders(): number;
   source(fileId: string): BenchSource;
@@ -34,6 +36,8 @@ async function google(): Promise<Drive> {
     move: (id, parent) => drive.change(id, { parents: [parent] }),
     remove: (id) => (drive.files.get(id)?.mimeType === 'text/plain' ? drive.remove(id) : drive.trash(id)),
     beforeSecondPage: (folder, before) => drive.server.fail({ match: new RegExp(`q=%27${folder}%27.*pageToken=page-2`), before }),
+    forgetSecondPage: (folder) =>
+      drive.server.fail({ match: new RegExp(`q=%27${folder}%27.*pageToken=page-2`), status: 400, body: {}, times: 1_000 }),
     forgetChanges: () => {
       drive.oldestToken = Number.POSITIVE_INFINITY;
     },
@@ -58,6 +62,8 @@ async function graph(): Promise<Drive> {
     move: (id, parentId) => drive.change(id, { parentId }),
     remove: (id) => drive.remove(id),
     beforeSecondPage: (folder, before) => drive.server.fail({ match: new RegExp(`${folder}/children.*skiptoken=2`), before }),
+    forgetSecondPage: (folder) =>
+      drive.server.fail({ match: new RegExp(`${folder}/children.*skiptoken=2`), status: 400, body: {}, times: 1_000 }),
     forgetChanges: () => drive.forget(),
     listedFolders: () => drive.server.seen().filter((line) => line.endsWith('/children')).length,
     source: (fileId) => new BenchSource(createDriveB(bench.services), 'DRIVE_B', { fileId, filename: fileId }),
@@ -246,3 +252,22 @@ describe.each([
 });
 
 const known = { parentUniqueId: null, name: '', url: null, changeKey: null, filename: '', mimeType: 'text/plain' };
+
+describe.each([
+  ['Google Drive', google],
+  ['OneDrive', graph],
+])('%s', (_name, start) => {
+  it('that forgets the pages of a folder again and again ends the run, instead of being asked for ever', async () => {
+    const drive = await start();
+    try {
+      handbook(drive);
+      drive.forgetSecondPage('a');
+      await expect(drive.source('handbook').run()).rejects.toMatchObject({
+        code: 'BAD_REPLY',
+        message: expect.stringContaining('forgets the pages of a folder'),
+      });
+    } finally {
+      await drive.close();
+    }
+  });
+});
