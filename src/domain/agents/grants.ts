@@ -1,4 +1,4 @@
-import type { AgentGrants, MemoryGrant } from '../../entities/agents/grant.ts';
+import { type AgentGrants, type MemoryGrant, memoryGrants } from '../../entities/agents/grant.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import { isId } from '../../entities/ground/ids.ts';
 import { type Page, type PageRequest, pageOfItems, type SortKey } from '../../entities/ground/page.ts';
@@ -44,13 +44,14 @@ function byId([a = '']: SortKey, [b = '']: SortKey): number {
 }
 
 /**
- * Says what of the caller an agent may open when the caller asks it: MCP connections, the memories, and agents. It replaces what stood before.
+ * Says what of the caller an agent may open when the caller asks it: MCP connections, the memories, and agents. It replaces what stood before. What was
+ * granted before may stay, also where the caller may not use the agent, or what was granted, any more.
  *
  * @throws DomainError NOT_FOUND for the agent; INSUFFICIENT_SCOPE for things that the key may not read; INVALID_VALUE naming each connection that is
  * not an MCP server of the caller, and each agent that the caller may not use.
  */
 export async function putAgentGrants(deps: Deps, caller: Caller, agentId: string, input: AgentGrantsInput): Promise<AgentGrants> {
-  await getAgent(deps, caller, agentId);
+  const before = await getAgentGrants(deps, caller, agentId);
   requireScopes(caller, input);
   const connectionIds = [...new Set(input.connections ?? [])];
   const agentIds = [...new Set(input.agents ?? [])];
@@ -58,16 +59,20 @@ export async function putAgentGrants(deps: Deps, caller: Caller, agentId: string
   checkAgentGrants(input, faults);
   faults.throwIfAny();
   for (const [index, id] of (input.connections ?? []).entries()) {
+    if (before.connectionIds.includes(id)) continue;
     if (!(await hasServer(deps, caller, id)))
       faults.add(`connections[${index}]`, `connections[${index}] is no MCP server of yours`);
   }
   for (const [index, id] of (input.agents ?? []).entries()) {
+    if (before.agentIds.includes(id)) continue;
     if (id === agentId) faults.add(`agents[${index}]`, `agents[${index}] is the AI itself`);
     else if (!(await mayUse(deps, caller, id))) faults.add(`agents[${index}]`, `agents[${index}] is no AI that you may use`);
   }
   faults.throwIfAny();
   await requireRoom(deps, caller, agentId);
-  const grants = { agentId, connectionIds, memories: input.memories ?? 'none', agentIds } as const;
+  const memories = input.memories ?? 'none';
+  if (isMore({ connectionIds, memories, agentIds }, before)) await getAgent(deps, caller, agentId);
+  const grants = { agentId, connectionIds, memories, agentIds };
   await deps.audit.change(caller, () => deps.storage.agents.grants.put(toOwner(caller), grants));
   return getAgentGrants(deps, caller, agentId);
 }
@@ -81,6 +86,15 @@ export async function deleteAgentGrants(deps: Deps, caller: Caller, agentId: str
   const before = await getAgentGrants(deps, caller, agentId);
   await deps.audit.change(caller, () => deps.storage.agents.grants.delete(toOwner(caller), agentId));
   return before;
+}
+
+/** Whether something is granted that was not granted before. */
+function isMore(grants: Pick<AgentGrants, 'connectionIds' | 'memories' | 'agentIds'>, before: AgentGrants): boolean {
+  return (
+    grants.connectionIds.some((id) => !before.connectionIds.includes(id)) ||
+    grants.agentIds.some((id) => !before.agentIds.includes(id)) ||
+    memoryGrants.indexOf(grants.memories) > memoryGrants.indexOf(before.memories)
+  );
 }
 
 /** Notes the faults that show without a look at the database. */
@@ -128,7 +142,7 @@ async function mayUse(deps: Deps, caller: Caller, id: string): Promise<boolean> 
 }
 
 function nothing(agentId: string): AgentGrants {
-  return { agentId, connectionIds: [], memories: 'none', agentIds: [] };
+  return { agentId, connectionIds: [], memories: 'none', agentIds: [], things: [] };
 }
 
 function toOwner({ orgId, userId }: Caller) {

@@ -10,4 +10,14 @@ export interface AgentGrants {
   readonly memories: MemoryGrant;
   /** Agents that the agent may ask for the person. */
   readonly agentIds: readonly string[];
+  /** Each of these things, in the order in which they were granted. */
+  readonly things: readonly GrantedThing[];
+}
+
+/** One thing that an agent may open: exactly one of the three members is not null. */
+export interface GrantedThing {
+  readonly grantedAt: Date;
+  readonly connectionId: string | null;
+  readonly memories: MemoryGrant | null;
+  readonly agentId: string | null;
 }

@@ -5,10 +5,11 @@ import {
   listAgentGrants,
   putAgentGrants,
 } from '../../domain/agents/grants.ts';
-import { type AgentGrants, memoryGrants } from '../../entities/agents/grant.ts';
+import { type AgentGrants, type GrantedThing, memoryGrants } from '../../entities/agents/grant.ts';
 import { builder } from '../ground/builder/builder.ts';
+import { loadNode } from '../ground/builder/nodes.ts';
 import { makeConnection, pageArgs, wholeRequest } from '../ground/pagination.ts';
-import { AgentRef } from '../ground/refs.ts';
+import { AgentRef, IntegrationRef } from '../ground/refs.ts';
 import { createEnum, ofFormat } from '../ground/types/enums.ts';
 import { loadAgent } from './agent-edge.ts';
 
@@ -23,6 +24,33 @@ const MemoryGrantType = createEnum(
   },
   ofFormat,
 );
+
+const GrantedThingType = builder.objectRef<GrantedThing>('GrantedThing').implement({
+  access: { scope: 'CHATS:READ' },
+  description: 'One thing of the caller that an agent may open: a connection, the memories, or another agent.',
+  fields: (t) => ({
+    grantedAt: t.expose('grantedAt', { type: 'DateTime', description: 'Since when it is granted.' }),
+    connectionId: t.exposeID('connectionId', { nullable: true, description: 'An MCP connection; null for other things.' }),
+    connection: t.field({
+      type: IntegrationRef,
+      nullable: true,
+      description: 'That connection; null for other things.',
+      resolve: ({ connectionId }, _args, context) => loadNode(context, 'mcpServer', connectionId),
+    }),
+    memories: t.expose('memories', {
+      type: MemoryGrantType,
+      nullable: true,
+      description: 'What the agent may do with the memories; null for other things.',
+    }),
+    agentId: t.exposeID('agentId', { nullable: true, description: 'An agent that it may ask; null for other things.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: 'That agent; null for other things, and when it is gone or the caller may not use it any more.',
+      resolve: ({ agentId: id }, _args, context, info) => loadAgent(context, id, info),
+    }),
+  }),
+});
 
 const AgentGrantsType = builder.objectRef<AgentGrants>('AgentGrants').implement({
   access: { scope: 'CHATS:READ' },
@@ -43,6 +71,11 @@ const AgentGrantsType = builder.objectRef<AgentGrants>('AgentGrants').implement(
     agents: t.idList({
       description: 'Agents that it may ask for the caller, beside those that its owner may use too.',
       resolve: ({ agentIds }) => [...agentIds],
+    }),
+    things: t.field({
+      type: [GrantedThingType],
+      description: 'Each thing that is granted, with the time since when, in that order.',
+      resolve: ({ things }) => [...things],
     }),
   }),
 });

@@ -224,7 +224,7 @@ describe('a grant', () => {
     const path = `/api/v1/ais/${trap}/grants`;
     const grants = { connections: [connectionId], memories: 'write', agents: [privateAgent] };
     const put = await victim.put(path, grants);
-    expect([put.status, put.body]).toEqual([200, { agentId: trap, ...grants }]);
+    expect([put.status, put.body]).toMatchObject([200, { agentId: trap, ...grants }]);
     expect((await victim.get(path)).body).toEqual(put.body);
     expect((await victim.get('/api/v1/grants')).body.data).toContainEqual(put.body);
     const offered = callsEverything();
@@ -234,13 +234,58 @@ describe('a grant', () => {
     expect(tokensSeen()).toBeGreaterThan(0);
     expect(await memories()).toContain('Mallory was here');
     expect((await victim.delete(path)).body).toEqual(put.body);
-    expect((await victim.get(path)).body).toEqual({ agentId: trap, connections: [], memories: 'none', agents: [] });
+    expect((await victim.get(path)).body).toEqual({ agentId: trap, connections: [], memories: 'none', agents: [], things: [] });
     server.reset();
     upstream.reset();
     const after = callsEverything();
     await ask(victim);
     expect([...after].filter((name) => /remember|recall|ask_|__/.test(name))).toEqual([]);
     expect(tokensSeen()).toBe(0);
+  });
+
+  it('say since when each thing is granted, which stays while others come and go', async () => {
+    const path = `/api/v1/ais/${trap}/grants`;
+    const times = async () => {
+      const { things } = (await victim.get(path)).body;
+      return new Map(
+        things.map(({ grantedAt, ...thing }: Record<string, unknown>) => [Object.values(thing).find(Boolean), grantedAt]),
+      );
+    };
+    await victim.put(path, { connections: [connectionId], memories: 'read' });
+    const first = await times();
+    expect([...first.keys()].sort()).toEqual([connectionId, 'read'].sort());
+    await victim.put(path, { connections: [connectionId], memories: 'write', agents: [privateAgent] });
+    const second = await times();
+    expect([...second.keys()].sort()).toEqual([connectionId, privateAgent, 'write'].sort());
+    expect(second.get(connectionId)).toBe(first.get(connectionId));
+    expect(Date.parse(String(second.get('write')))).toBeGreaterThan(Date.parse(String(first.get('read'))));
+    await victim.put(path, { memories: 'write' });
+    expect(await times()).toEqual(new Map([['write', second.get('write')]]));
+    const query = `query ($agentId: ID!) {
+      agentGrants(agentId: $agentId) { things { memories connection { accountName } agent { name } } }
+    }`;
+    await victim.put(path, { connections: [connectionId], agents: [privateAgent] });
+    const { data } = await victim.graphql(query, { agentId: trap });
+    expect(data.agentGrants.things).toHaveLength(2);
+    expect(data.agentGrants.things).toEqual(
+      expect.arrayContaining([
+        { memories: null, connection: { accountName: 'tickets' }, agent: null },
+        { memories: null, connection: null, agent: { name: 'Diary' } },
+      ]),
+    );
+    await victim.delete(path);
+  });
+
+  it('can be made less for an agent that one may not use any more, and not more', async () => {
+    const agent = await make.agent({ owner: mallory, name: 'Closing', modelId: model, visibility: 'ANYONE_WITH_LINK' });
+    const path = `/api/v1/ais/${agent.id}/grants`;
+    await victim.put(path, { connections: [connectionId], memories: 'write' });
+    await mallory.patch(`/api/v1/ais/${agent.id}`, { visibility: 'PRIVATE' });
+    expect((await victim.put(path, { connections: [connectionId], agents: [privateAgent] })).status).toBe(404);
+    expect((await victim.put(path, { connections: [connectionId], memories: 'read' })).body.memories).toBe('read');
+    expect((await victim.put(path, { connections: [connectionId], memories: 'write' })).status).toBe(404);
+    expect((await victim.put(path, { connections: [connectionId] })).body).toMatchObject({ memories: 'none' });
+    await victim.delete(path);
   });
 
   it('are a list with pages, in the order of the ids of the agents', async () => {

@@ -141,7 +141,7 @@ const ends: Readonly<Record<string, End>> = {
   'VectorStoreFile.attributes': short(0, 'read with the row of the file and counted with it: see Query.vectorStoreFiles'),
   'DataSource.warnings': short(500, 'at most one, in words of our own'),
   'Agent.warnings': short(500, 'at most one, in words of our own'),
-  'Query.grants': short(6_000, 'ids: at most 100 connections and 100 agents for each of 500 agents'),
+  'Query.grants': short(30_000, 'ids and times: at most 100 connections and 100 agents for each of 500 agents'),
   'Query.guardCounts': short(200, 'a kind and a number; at most 9'),
   'Query.nodes': short(0, 'at most 100 things, each as its own look-up has it'),
   'Run.files': short(0, 'of one run: bounded by ANSWER_MAX_CHARS'),

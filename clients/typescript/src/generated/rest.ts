@@ -4948,6 +4948,8 @@ export interface components {
             memories: components["schemas"]["MemoryGrant"];
             /** @description Agents that it may ask for the caller, beside those that its owner may use too. */
             agents: string[];
+            /** @description Each thing that is granted, with the time since when, in that order. */
+            things: components["schemas"]["GrantedThing"][];
         };
         /** @description What the caller grants to an agent. It replaces what stood before: absent members grant nothing. */
         AgentGrantsInput: {
@@ -9658,6 +9660,20 @@ export interface components {
             } | null;
             /** @description Whether arguments must follow the schema exactly. */
             strict?: boolean | null;
+        };
+        /** @description One thing of the caller that an agent may open: a connection, the memories, or another agent. */
+        GrantedThing: {
+            /**
+             * Format: date-time
+             * @description Since when it is granted.
+             */
+            grantedAt: string;
+            /** @description An MCP connection; null for other things. */
+            connectionId: string | null;
+            /** @description What the agent may do with the memories; null for other things. */
+            memories: components["schemas"]["MemoryGrant"] | null;
+            /** @description An agent that it may ask; null for other things. */
+            agentId: string | null;
         };
         /** @description Users who share agents. */
         Group: {

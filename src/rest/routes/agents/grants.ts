@@ -2,7 +2,7 @@ import { checkAgentGrants } from '../../../domain/agents/grants.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const path = '/api/v1/ais/{aiId}/grants';
-const fields = 'agentId connections memories agents';
+const fields = 'agentId connections memories agents things { grantedAt connectionId memories agentId }';
 
 const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
   {

@@ -1,12 +1,16 @@
+import { useState } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
 import styles from '../../../parts/people/people.module.css';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { ConnectionsChangedDocument } from '../connections/documents.ts';
 import { GrantsDocument } from './documents.ts';
+import { GrantDialog } from './GrantDialog.tsx';
 import { GrantRow } from './GrantRow.tsx';
 
 const ownConnections = { ofOrganization: false };
@@ -14,6 +18,8 @@ const ownConnections = { ofOrganization: false };
 /** What the reader lets each agent open. */
 export function Grants() {
   const { t } = useText();
+  const { may, viewer } = useSession();
+  const [isGranting, setGranting] = useState(false);
   const { data, error, isLoading, reload } = usePage(GrantsDocument, {});
   // A connection that is deleted is granted to nobody any more.
   useLiveReload(ConnectionsChangedDocument, ownConnections, reload);
@@ -33,6 +39,22 @@ export function Grants() {
         </ul>
       )}
       <ShowMore pages={pages} />
+      {may('CHATS_WRITE') && viewer.role !== 'AUDITOR' ? (
+        <div className={styles.chips}>
+          <Button size="small" onClick={() => setGranting(true)}>
+            {t('Grant to an agent')}
+          </Button>
+        </div>
+      ) : null}
+      {isGranting ? (
+        <GrantDialog
+          onClose={() => setGranting(false)}
+          onGranted={() => {
+            setGranting(false);
+            reload();
+          }}
+        />
+      ) : null}
     </Section>
   );
 }

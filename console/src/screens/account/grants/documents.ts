@@ -4,6 +4,16 @@ import { document } from '../../../graphql/document.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** What the caller grants to an agent. It replaces what stood before: absent members grant nothing. */
+export type AgentGrantsInput = {
+  /** Ids of agents that the caller may use; at most 100. */
+  agents?: Array<string> | null | undefined;
+  /** Ids of MCP connections of the caller; at most 100. */
+  connections?: Array<string> | null | undefined;
+  /** Default: none. */
+  memories?: MemoryGrant | null | undefined;
+};
+
 /** What an agent may do with the memories of a person who asks it. */
 export type MemoryGrant =
   /** Nothing. */
@@ -19,23 +29,31 @@ export type GrantsQueryVariables = Exact<{
 }>;
 
 
-export type GrantsQuery = { grants: { nodes: Array<{ connections: Array<string>, memories: MemoryGrant, agents: Array<string>, id: string, agent: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type GrantsQuery = { grants: { nodes: Array<{ connections: Array<string>, memories: MemoryGrant, agents: Array<string>, id: string, agent: { id: string, name: string } | null, things: Array<{ grantedAt: string, connectionId: string | null, memories: MemoryGrant | null, agentId: string | null, connection: { id: string, accountName: string } | null, agent: { id: string, name: string } | null }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
-export type GrantRowFragment = { connections: Array<string>, memories: MemoryGrant, agents: Array<string>, id: string, agent: { id: string, name: string } | null };
+export type GrantRowFragment = { connections: Array<string>, memories: MemoryGrant, agents: Array<string>, id: string, agent: { id: string, name: string } | null, things: Array<{ grantedAt: string, connectionId: string | null, memories: MemoryGrant | null, agentId: string | null, connection: { id: string, accountName: string } | null, agent: { id: string, name: string } | null }> };
 
-export type GrantedThingsQueryVariables = Exact<{
-  connections: Array<string> | string;
-  agents: Array<string> | string;
+export type GrantedThingRowFragment = { grantedAt: string, connectionId: string | null, memories: MemoryGrant | null, agentId: string | null, connection: { id: string, accountName: string } | null, agent: { id: string, name: string } | null };
+
+export type GrantableQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type GrantableQuery = { viewer: { agents: { nodes: Array<{ id: string, name: string }> } | null }, connections: { nodes: Array<{ id: string, accountName: string }> } };
+
+export type GrantsOfAgentQueryVariables = Exact<{
+  agentId: string;
 }>;
 
 
-export type GrantedThingsQuery = { connections: Array<
-    | { id: string, accountName: string }
-    | Record<PropertyKey, never>
-   | null>, agents: Array<
-    | { id: string, name: string }
-    | Record<PropertyKey, never>
-   | null> };
+export type GrantsOfAgentQuery = { agentGrants: { connections: Array<string>, memories: MemoryGrant, agents: Array<string>, id: string, agent: { id: string, name: string } | null, things: Array<{ grantedAt: string, connectionId: string | null, memories: MemoryGrant | null, agentId: string | null, connection: { id: string, accountName: string } | null, agent: { id: string, name: string } | null }> } };
+
+export type PutGrantsMutationVariables = Exact<{
+  agentId: string;
+  input: AgentGrantsInput;
+}>;
+
+
+export type PutGrantsMutation = { putAgentGrants: { agentId: string } };
 
 export type RevokeGrantsMutationVariables = Exact<{
   agentId: string;
@@ -44,6 +62,8 @@ export type RevokeGrantsMutationVariables = Exact<{
 
 export type RevokeGrantsMutation = { deleteAgentGrants: { agentId: string } };
 
-export const GrantsDocument = document<GrantsQuery, GrantsQueryVariables>("query Grants($first:Int=50$after:String){grants(first:$first after:$after){nodes{...GrantRow}pageInfo{endCursor hasNextPage}}} fragment GrantRow on AgentGrants{id:agentId agent{id name}connections memories agents}");
-export const GrantedThingsDocument = document<GrantedThingsQuery, GrantedThingsQueryVariables>("query GrantedThings($connections:[ID!]!$agents:[ID!]!){connections:nodes(ids:$connections){...on Integration{id accountName}}agents:nodes(ids:$agents){...on Agent{id name}}}");
+export const GrantsDocument = document<GrantsQuery, GrantsQueryVariables>("query Grants($first:Int=50$after:String){grants(first:$first after:$after){nodes{...GrantRow}pageInfo{endCursor hasNextPage}}} fragment GrantRow on AgentGrants{id:agentId agent{id name}connections memories agents things{...GrantedThingRow}} fragment GrantedThingRow on GrantedThing{grantedAt connectionId connection{id accountName}memories agentId agent{id name}}");
+export const GrantableDocument = document<GrantableQuery, GrantableQueryVariables>("query Grantable{viewer{agents(first:100){nodes{id name}}}connections(kind:MCP_SERVER first:100){nodes{id accountName}}}");
+export const GrantsOfAgentDocument = document<GrantsOfAgentQuery, GrantsOfAgentQueryVariables>("query GrantsOfAgent($agentId:ID!){agentGrants(agentId:$agentId){...GrantRow}} fragment GrantRow on AgentGrants{id:agentId agent{id name}connections memories agents things{...GrantedThingRow}} fragment GrantedThingRow on GrantedThing{grantedAt connectionId connection{id accountName}memories agentId agent{id name}}");
+export const PutGrantsDocument = document<PutGrantsMutation, PutGrantsMutationVariables>("mutation PutGrants($agentId:ID!$input:AgentGrantsInput!){putAgentGrants(agentId:$agentId input:$input){agentId}}");
 export const RevokeGrantsDocument = document<RevokeGrantsMutation, RevokeGrantsMutationVariables>("mutation RevokeGrants($agentId:ID!){deleteAgentGrants(agentId:$agentId){agentId}}");
