@@ -111,6 +111,15 @@ it('masks a chat alike in each turn, and counts by kind without a value', async 
     .toEqual([{ kind: 'EMAIL', count: 3 }]);
 });
 
+it.each([
+  ['days that end before they begin', '2026-02-01', '2026-01-01', 'until'],
+  ['more than 400 days', '2020-01-01', '2026-01-01', 'since'],
+])('counts no values of %s', async (_case, since, until, path) => {
+  const counts = 'query ($since: DateTime!, $until: DateTime!) { guardCounts(since: $since, until: $until) { kind } }';
+  const { errors } = await boss.graphql(counts, { since: `${since}T00:00:00Z`, until: `${until}T00:00:00Z` });
+  expect(errors?.[0]?.extensions.faults).toMatchObject([{ path }]);
+});
+
 it('asks its model for names, and asks nothing where that does not answer', async () => {
   await boss.graphql(setOwn, { input: { modelId } });
   upstream.next({ text: '["Ann Lee"]' }, { text: 'Hello [PERSONAL_1].' });

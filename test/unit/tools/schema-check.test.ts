@@ -27,6 +27,15 @@ describe('a schema of a tool is bounded', () => {
     expect(() => readSchema(properties(1_000), 'answer')).not.toThrow();
   });
 
+  it.each([
+    ['a number', { properties: { a: 5 } }],
+    ['null', { items: null }],
+    ['a list', { not: [] }],
+    ['a text in a list', { anyOf: ['string'] }],
+  ])('to schemas: %s in place of one is refused', (_what, schema) => {
+    expect(() => readSchema(schema, 'tool')).toThrow('must be a JSON Schema: an object');
+  });
+
   it('to 48 schemas within each other', () => {
     expect(() => readSchema(nested(24), 'tool')).not.toThrow();
     expect(() => readSchema(nested(60), 'tool')).toThrow('at most 48 schemas deep');

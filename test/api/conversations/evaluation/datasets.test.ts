@@ -339,3 +339,10 @@ it('a dataset is seen by who may edit its agent, and nobody else', async () => {
   expect(removed.data.deleteDataset.id).toBe(id);
   expect((await ann.graphql('query ($id: ID!) { dataset(id: $id) { id } }', { id })).data.dataset).toBeNull();
 });
+
+it('takes cases from at most 100 runs at once', async () => {
+  const { id: datasetId } = await create();
+  const runIds = Array.from({ length: 101 }, (_, place) => `run_${place}`);
+  const { errors } = await mutate(ann, 'addRunsToDataset', '$datasetId: ID!, $runIds: [ID!]!', { datasetId, runIds });
+  expect(errors).toMatchObject([{ extensions: { faults: [{ path: 'runIds', message: expect.stringContaining('100') }] } }]);
+});

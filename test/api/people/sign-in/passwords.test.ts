@@ -206,3 +206,11 @@ describe('guessing', () => {
     expect(service.deps.passwords.count).toBe(before);
   });
 });
+
+it('no key begins or adds a passkey: a person does, in a session', async () => {
+  const ann = await make.person();
+  const refused = [{ extensions: { code: 'FORBIDDEN' }, message: 'A passkey is added in a session: sign in with a browser' }];
+  expect((await ann.graphql('mutation { beginPasskey { __typename } }')).errors).toMatchObject(refused);
+  const add = 'mutation ($input: AddPasskeyInput!) { addPasskey(input: $input) { id } }';
+  expect((await ann.graphql(add, { input: { name: 'Mine', response: '{}' } })).errors).toMatchObject(refused);
+});
