@@ -48,6 +48,35 @@ describe('of calls at one time', () => {
   );
 });
 
+/** Mutations that change a thing, each with the one that deletes it. */
+const changes = callsOf(buildSchema(), []).flatMap((change) => {
+  const noun = /^Mutation\.(?:update|rename|edit)([A-Z]\w*)$/.exec(change.operation)?.[1];
+  const end = ends.find(({ operation }) => operation === `Mutation.delete${noun}`);
+  return end === undefined ? [] : [[change.operation.slice('Mutation.'.length), change, end] as const];
+});
+
+describe('a change while its thing is deleted', () => {
+  it.each(changes)('%s is made or finds nothing, and never fails', async (_name, change, end) => {
+    const [line, endLine] = [table[change.operation], table[end.operation]];
+    if (line === undefined || endLine === undefined) throw new Error(`${change.operation} has no line`);
+    const members = await line.given(setting);
+    for (let round = 0; round < 3; round += 1) {
+      // Of a thing of its own.
+      const given = { ...members, ...(await endLine.given(setting)) };
+      const who = allowed(line);
+      const answers = await Promise.all([
+        change.call(who, given),
+        change.call(who, given),
+        end.call(who, given),
+        change.call(who, given),
+      ]);
+      expect(answers.filter(({ status }) => ![200, 403, 404, 409].includes(status))).toEqual([]);
+    }
+  });
+
+  it('is tried for all kinds of things', () => expect(changes.length).toBeGreaterThan(15));
+});
+
 function allowed({ needs }: Line): Person {
   const candidates = ['owner', 'orgAdmin', 'instanceKey'] as const satisfies readonly Principal[];
   const who = candidates.find((name) => outcomeOf(needs, name, 'PRIVATE', true) === 'allowed');

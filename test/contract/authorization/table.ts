@@ -635,7 +635,7 @@ export const table: Readonly<Record<string, Line>> = {
     reaches: 503,
   },
   'Mutation.deleteMcpOauthClient': line('administersWhereItActs', async ({ world }) => ({ id: await world.mcpOauthClient() })),
-  'Mutation.updateConnection': line('isOwner', byId('connection', { accountName: 'bob' })),
+  'Mutation.updateConnection': line('isOwner', byId('connection', { accountName: 'bob', accessToken: 'another' })),
   'Mutation.deleteConnection': line('administersOwners', async ({ world }) => ({ id: await world.connection() })),
 
   // administration, usage
