@@ -22,7 +22,10 @@ export async function schemaChanges(connection: PoolConfig): Promise<string> {
     to: { tag: 'schemaDatamodel', files },
     script: true,
     exitCode: null,
-    filters: { externalTables: ['public.parley_migrations', 'public.chunk_embeddings'], externalEnums: [] },
+    filters: {
+      externalTables: ['public.parley_migrations', 'public.chunk_embeddings', 'public.chunk_sketches'],
+      externalEnums: [],
+    },
   });
   await pool.end();
   const sql = stdout ?? '';

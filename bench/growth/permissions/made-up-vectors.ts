@@ -1,5 +1,6 @@
 import { normalised } from '../../../src/engine/knowledge/embeddings/embeddings.ts';
 import type { Database } from '../../../src/storage/ground/database.ts';
+import { fillSketchesSql } from '../../../src/storage/ground/vectors/sketches.ts';
 import { Spaces } from '../../../src/storage/knowledge/embeddings/spaces.ts';
 import { seededRandom } from '../../../test/support/property/random.ts';
 import { itemPassages, keepBest, type Opens, type Scored, sourceId, topicOf } from '../made-up-passages.ts';
@@ -71,7 +72,8 @@ export async function loadVectors(db: Database, passages: number): Promise<void>
       await tx.execute('ANALYZE chunk_embeddings');
     }),
   );
-  await db.execute('VACUUM chunk_embeddings');
+  await db.execute(fillSketchesSql);
+  for (const table of ['chunk_embeddings', 'chunk_sketches']) await db.execute(`VACUUM ANALYZE ${table}`);
   await db.execute('INSERT INTO source_embeddings (data_source_id, serving_space) VALUES ($1, $2)', [sourceId, space.id]);
 }
 

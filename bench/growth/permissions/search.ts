@@ -146,19 +146,25 @@ interface Cost {
 /** How a question is searched: by words, or by words and vectors. */
 type Way = 'words' | 'hybrid';
 
-async function search(db: Database, way: Way, question: Question, gate: AccessGate | undefined): Promise<Cost> {
+async function search(
+  db: Database,
+  store: EmbeddingStore,
+  way: Way,
+  question: Question,
+  gate: AccessGate | undefined,
+): Promise<Cost> {
   const scope = { orgId, dataSourceIds: [sourceId], ...(gate === undefined ? {} : { gate }) };
   const asked: VectorSearch[] = [];
   const startMs = performance.now();
   const chunks = await find(db, way, question, scope, async (plan) => {
-    const found = await new EmbeddingStore(db).nearest(plan);
+    const found = await store.nearest(plan);
     asked.push({ plan, found });
     return found;
   });
   const ms = performance.now() - startMs;
   // Apart from each other: the search of vectors turns plans off for the rest of its transaction.
   const others = await countBuffers(db, () => find(db, way, question, scope, async () => asked[0]?.found ?? []));
-  const nearest = asked.map(({ plan }) => countBuffers(db, () => new EmbeddingStore(db).nearest(plan)));
+  const nearest = asked.map(({ plan }) => countBuffers(db, () => store.nearest(plan)));
   const buffers = (await Promise.all(nearest)).reduce((sum, one) => sum + one, others);
   return { ids: chunks.slice(0, wanted).map(({ chunkId }) => Number(chunkId) - 1), buffers, ms };
 }
@@ -236,13 +242,14 @@ try {
     if ((await db.query('SELECT 1 FROM source_embeddings LIMIT 1')).length === 0) await loadVectors(db, passages);
   }
   const questions = makeQuestions(passages, Number(process.env.QUESTIONS ?? 20));
+  const store = new EmbeddingStore(db);
   const costs = new Map<string, Cost[][]>();
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, question] of questions.entries()) {
       for (const way of ways) {
         for (const [name, gate] of [['LENT', undefined] as const, ...gates]) {
           const all = costs.get(`${way} ${name}`) ?? questions.map(() => []);
-          all[index]?.push(await search(db, way, question, gate));
+          all[index]?.push(await search(db, store, way, question, gate));
           costs.set(`${way} ${name}`, all);
         }
       }

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg';
 import { migrationLock } from '../migrations/migrate.ts';
 import { hasTable, withTurn } from '../opening/pool.ts';
+import { sketchesSql } from './sketches.ts';
 import { makeVectorIndexes } from './vector-indexes.ts';
 
 /** Whether the database keeps vectors. `unneeded`: no embedding model is set. `detail` is for the operator. */
@@ -17,7 +18,7 @@ const versionMin = [0, 8] as const;
  * @throws the database's error, other than one that refuses the extension.
  */
 export async function prepareVectors(pool: Pool): Promise<VectorSupport> {
-  if (await hasTable(pool, 'chunk_embeddings')) return { kind: 'ready' };
+  if ((await hasTable(pool, 'chunk_embeddings')) && (await hasTable(pool, 'chunk_sketches'))) return { kind: 'ready' };
   const { rows } = await pool.query<{ version: string }>(
     "SELECT coalesce(installed_version, default_version) AS version FROM pg_available_extensions WHERE name = 'vector'",
   );
@@ -27,6 +28,8 @@ export async function prepareVectors(pool: Pool): Promise<VectorSupport> {
   try {
     await withTurn(pool, migrationLock, async (client) => {
       await client.query(table);
+      // Another process may have made them meanwhile.
+      if (!(await hasTable(client, 'chunk_sketches'))) await client.query(sketchesSql);
       await makeVectorIndexes(client);
     });
     return { kind: 'ready' };

@@ -4,7 +4,7 @@ import { type Parameters, selectRows } from '../../ground/sql/where.ts';
 import { indexedAs } from '../../ground/vectors/vector-indexes.ts';
 import { type ItemLimits, itemLimitsCondition } from '../items/filter.ts';
 import type { ScoredId } from '../passages/chunk-ranking.ts';
-import { openRuleCondition, searchedSourcesCondition } from '../permissions/gate.ts';
+import { type AccessGate, openRuleCondition, searchedSourcesCondition } from '../permissions/gate.ts';
 import type { EmbeddingSpace } from './spaces.ts';
 
 export interface NearestPlan extends ItemLimits {
@@ -18,8 +18,26 @@ export interface NearestPlan extends ItemLimits {
   readonly allowedChunks: number;
 }
 
-/** Up to so many allowed passages all vectors are compared: that misses nothing. WebAssembly compares more slowly. */
-const exactMaxOf = { server: 20_000, embedded: 8_000 } as const;
+interface ExplainedPlan {
+  readonly Plan: { readonly 'Plan Rows': number };
+}
+
+/** How many passages are searched in which way. */
+export interface NearestLimits {
+  /** Up to so many allowed passages all vectors are compared: that misses nothing. */
+  readonly exactMax: number;
+  /** Up to so many passages of MIRRORED sources that the person opens, their sketches are. The index of a space would read most of what is not open. */
+  readonly sketchesMax: number;
+}
+
+/** WebAssembly compares more slowly. */
+const limitsOf = {
+  server: { exactMax: 20_000, sketchesMax: 100_000 },
+  embedded: { exactMax: 8_000, sketchesMax: 40_000 },
+} as const satisfies Record<Database['kind'], NearestLimits>;
+
+/** Of sketches, so many times more passages are found than are wanted; the vectors of these are compared. */
+const sketchedShare = 1.25;
 
 /** Of an index of bits, so many times more passages are found than are wanted; the vectors of these are compared. */
 const quantisedShare = 4;
@@ -28,27 +46,32 @@ const quantisedShare = 4;
 const searchingIndex = (limit: number) => `SET LOCAL hnsw.ef_search = ${Math.min(limit, 1_000)};
   SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off`;
 
-/** @param exactMax  up to so many allowed passages every vector is compared. */
 export class Nearest {
   readonly #db: Database;
-  readonly #exactMax: number;
+  readonly #limits: NearestLimits;
+  /** By gate and space, how many passages it opens, about. A gate is forgotten when permissions change. */
+  readonly #openCounts = new WeakMap<AccessGate, Map<number, number>>();
 
-  constructor(db: Database, exactMax: number = exactMaxOf[db.kind]) {
+  constructor(db: Database, limits: NearestLimits = limitsOf[db.kind]) {
     this.#db = db;
-    this.#exactMax = exactMax;
+    this.#limits = limits;
   }
 
   /**
    * The live passages of the sources whose vectors are nearest to the question. The same statement checks that a passage is of an allowed source and
    * item, of the organization, and of its item's live generation.
    *
-   * Cost: reads every vector that is allowed, or searches the index of the space where many are. Limits of items of large sources cost one statement
-   * more, which counts.
+   * Cost: reads every vector that is allowed, or searches the index of the space where many are; of MIRRORED sources of which the person opens a part,
+   * reads the sketches of that part. Limits of items of large sources cost one statement more, which counts.
    *
    * @returns best first; the score is the cosine, -1 to 1.
    */
   async nearest(plan: NearestPlan): Promise<readonly ScoredId[]> {
     if (await this.#isSmall(plan)) return selectRows<ScoredId>(this.#db, (given) => exactSql(plan, given));
+    return (await this.#bySketches(plan)) ?? this.#byIndex(plan);
+  }
+
+  async #byIndex(plan: NearestPlan): Promise<readonly ScoredId[]> {
     const rows = await this.#db.transaction(async (tx) => {
       await tx.execute(searchingIndex(plan.limit * (plan.space.isQuantised ? quantisedShare : 1)));
       return selectRows<ScoredId>(tx, (parameters) => (plan.space.isQuantised ? quantisedSql : indexedSql)(plan, parameters));
@@ -56,12 +79,36 @@ export class Nearest {
     return rows.toSorted((a, b) => b.score - a.score);
   }
 
+  /** @returns undefined where the index is to be searched, because the person opens too much, or all of the nearest sketches are of replaced passages. */
+  async #bySketches(plan: NearestPlan): Promise<readonly ScoredId[] | undefined> {
+    const { gate, limit } = plan;
+    if (gate === undefined || plan.itemIds !== undefined || plan.filter !== undefined) return undefined;
+    if (plan.dataSourceIds.some((id) => !gate.mirroredIds.includes(id))) return undefined;
+    if ((await this.#countOpen(gate, plan.space.id)) > this.#limits.sketchesMax) return undefined;
+    const rows = await selectRows<ScoredId>(this.#db, (given) => sketchedSql(plan, given, gate.ruleIds));
+    return rows.length < limit ? undefined : rows;
+  }
+
+  /** How many passages of a space a person may open, as the planner of the database expects: to count them would cost as much as to read their sketches. */
+  async #countOpen(gate: AccessGate, spaceId: number): Promise<number> {
+    const counts = this.#openCounts.get(gate) ?? new Map<number, number>();
+    this.#openCounts.set(gate, counts);
+    const known = counts.get(spaceId);
+    if (known !== undefined) return known;
+    const explained = 'EXPLAIN (FORMAT JSON) SELECT FROM chunk_sketches WHERE space = $1 AND access_rule_id = ANY($2::int[])';
+    const [row] = await this.#db.query<{ readonly 'QUERY PLAN': readonly ExplainedPlan[] }>(explained, [spaceId, gate.ruleIds]);
+    const count = row?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0;
+    counts.set(spaceId, count);
+    return count;
+  }
+
   async #isSmall(plan: NearestPlan): Promise<boolean> {
-    if (plan.allowedChunks <= this.#exactMax) return true;
+    const { exactMax } = this.#limits;
+    if (plan.allowedChunks <= exactMax) return true;
     if (plan.itemIds === undefined && plan.filter === undefined && plan.gate?.itemIds === undefined) return false;
     // The index is searched only so far, and would find too few passages of few items.
-    const [row] = await selectRows<{ count: number }>(this.#db, (given) => countSql(plan, given, this.#exactMax));
-    return row !== undefined && row.count <= this.#exactMax;
+    const [row] = await selectRows<{ count: number }>(this.#db, (given) => countSql(plan, given, exactMax));
+    return row !== undefined && row.count <= exactMax;
   }
 }
 
@@ -154,6 +201,30 @@ WITH ${sourcesSql(plan, given)}, candidates AS MATERIALIZED (
   SELECT chunk_id, -(embedding <#> ${question}::halfvec) AS score FROM candidates
 )
 SELECT chunk_id::text AS id, score FROM compared ORDER BY score DESC, chunk_id LIMIT ${given.add(plan.limit)}`;
+}
+
+/** The nearest by their sketches, then the nearest of these by their vectors. Their items decide what the person may open, as everywhere. */
+function sketchedSql(plan: NearestPlan, given: Parameters, ruleIds: readonly number[]): string {
+  given.values.push(plan.dataSourceIds, plan.orgId);
+  const { space } = plan;
+  const question = `${given.add(vectorText(plan.question))}::halfvec`;
+  return `
+WITH ${sourcesSql(plan, given)}, near AS MATERIALIZED (
+  SELECT chunk_id FROM chunk_sketches WHERE space = ${space.id} AND access_rule_id = ANY(${given.share(ruleIds)}::int[])
+  ORDER BY sketch <~> (SELECT parley_sketch(${question})) LIMIT ${given.add(Math.ceil(plan.limit * sketchedShare))}
+), candidates AS MATERIALIZED (
+  SELECT known.chunk_id, known.item_id, known.generation, -(known.embedding <#> ${question}) AS score FROM near
+  CROSS JOIN LATERAL (SELECT * FROM chunk_embeddings WHERE chunk_id = near.chunk_id AND space = ${space.id} OFFSET 0) AS known
+), items AS MATERIALIZED (
+  SELECT item.id, item."liveGeneration" AS generation FROM (SELECT DISTINCT item_id FROM candidates) AS named
+  CROSS JOIN LATERAL (
+    SELECT * FROM knowledge_items AS item
+    WHERE item.id = named.item_id AND item."dataSourceId" IN (SELECT id FROM sources)${openItemCondition(plan, given)} OFFSET 0
+  ) AS item
+)
+SELECT candidates.chunk_id::text AS id, candidates.score FROM candidates
+JOIN items ON items.id = candidates.item_id AND items.generation = candidates.generation
+ORDER BY candidates.score DESC, candidates.chunk_id LIMIT ${given.add(plan.limit)}`;
 }
 
 function vectorText(vector: readonly number[]): string {

@@ -228,33 +228,52 @@ WITH items AS MATERIALIZED (${unmarkedSql}
 SELECT missing.id::text AS "chunkId", missing.title, words.heading_path AS "headingPath", words.text
 FROM missing CROSS JOIN LATERAL (SELECT heading_path, text FROM chunk_texts WHERE chunk_id = missing.id OFFSET 0) AS words`;
 
+/**
+ * The items, before their passages, as everything else that changes both locks them. Where who may open an item is known, or will be, it does not
+ * change until the sketches of its vectors are written: the trigger that changes them sees what is committed.
+ */
+const heldSql = (itemIds: string, source: string) => `
+  SELECT item.id, item."accessRuleId" AS rule FROM knowledge_items AS item JOIN data_sources AS source ON source.id = item."dataSourceId"
+  WHERE item.id IN (${itemIds}) AND source.id = ${source} AND (item."accessRuleId" IS NOT NULL OR source.access <> 'LENT')
+  ORDER BY item.id FOR SHARE OF item`;
+
 /** Rows are locked, so that a passage is not removed between the check and the write. */
-const rowSql = `SELECT id, item_id, generation FROM chunks WHERE id = ANY($3::bigint[]) AND data_source_id = $1 FOR KEY SHARE`;
+const aliveSql = `
+WITH held AS MATERIALIZED (${heldSql('SELECT item_id FROM chunks WHERE id = ANY($3::bigint[])', '$1')}
+), alive AS MATERIALIZED (
+  SELECT id, item_id, generation FROM chunks
+  WHERE id = ANY($3::bigint[]) AND data_source_id = $1 AND (SELECT count(*) FROM held) >= 0 FOR KEY SHARE
+)`;
 
-const addSql = `
-WITH alive AS MATERIALIZED (${rowSql})
-INSERT INTO chunk_embeddings (chunk_id, space, data_source_id, item_id, generation, text_hash, embedding)
-SELECT alive.id, $2, $1, alive.item_id, alive.generation, given.hash, given.embedding::halfvec
-FROM unnest($3::bigint[], $4::uuid[], $5::text[]) AS given(id, hash, embedding) JOIN alive USING (id)
-ON CONFLICT DO NOTHING`;
+/** Adds vectors with the sketches of those that belong to items with a rule. @param vectors  gives the columns of `chunk_embeddings`, in their order. */
+const withSketchesSql = (vectors: string) => `, added AS (
+  INSERT INTO chunk_embeddings (chunk_id, space, data_source_id, item_id, generation, text_hash, embedding)
+  ${vectors}
+  ON CONFLICT DO NOTHING RETURNING chunk_id, space, item_id, embedding
+)
+INSERT INTO chunk_sketches (chunk_id, space, access_rule_id, sketch)
+SELECT added.chunk_id, added.space, held.rule, parley_sketch(added.embedding) FROM added JOIN held ON held.id = added.item_id
+WHERE held.rule IS NOT NULL AND added.embedding IS NOT NULL`;
 
-const copySql = `
-WITH alive AS MATERIALIZED (${rowSql})
-INSERT INTO chunk_embeddings (chunk_id, space, data_source_id, item_id, generation, text_hash, embedding)
-SELECT alive.id, $2, $1, alive.item_id, alive.generation, given.hash, same.embedding
-FROM unnest($3::bigint[], $4::uuid[]) AS given(id, hash) JOIN alive USING (id)
-CROSS JOIN LATERAL (SELECT embedding FROM chunk_embeddings WHERE data_source_id = $1 AND space = $2 AND text_hash = given.hash LIMIT 1) AS same
-ON CONFLICT DO NOTHING`;
+const addSql = `${aliveSql}${withSketchesSql(`
+  SELECT alive.id, $2, $1, alive.item_id, alive.generation, given.hash, given.embedding::halfvec
+  FROM unnest($3::bigint[], $4::uuid[], $5::text[]) AS given(id, hash, embedding) JOIN alive USING (id)`)}`;
+
+const copySql = `${aliveSql}${withSketchesSql(`
+  SELECT alive.id, $2, $1, alive.item_id, alive.generation, given.hash, same.embedding
+  FROM unnest($3::bigint[], $4::uuid[]) AS given(id, hash) JOIN alive USING (id)
+  CROSS JOIN LATERAL (SELECT embedding FROM chunk_embeddings WHERE data_source_id = $1 AND space = $2 AND text_hash = given.hash LIMIT 1) AS same`)}`;
 
 const reuseSql = `
-INSERT INTO chunk_embeddings (chunk_id, space, data_source_id, item_id, generation, text_hash, embedding)
-SELECT chunk.id, same.space, $1, $2, $3, given.hash, same.embedding
-FROM unnest($4::int[], $5::uuid[]) AS given(ordinal, hash)
-JOIN embedding_spaces AS space ON true
-CROSS JOIN LATERAL (SELECT known.space, embedding FROM chunk_embeddings AS known
-  WHERE known.data_source_id = $1 AND known.space = space.id AND known.text_hash = given.hash LIMIT 1) AS same
-JOIN chunks AS chunk ON chunk.item_id = $2 AND chunk.generation = $3 AND chunk.ordinal = given.ordinal
-ON CONFLICT DO NOTHING`;
+WITH held AS MATERIALIZED (${heldSql('$2', '$1')}
+)${withSketchesSql(`
+  SELECT chunk.id, same.space, $1, $2, $3, given.hash, same.embedding
+  FROM unnest($4::int[], $5::uuid[]) AS given(ordinal, hash)
+  JOIN embedding_spaces AS space ON true
+  CROSS JOIN LATERAL (SELECT known.space, embedding FROM chunk_embeddings AS known
+    WHERE known.data_source_id = $1 AND known.space = space.id AND known.text_hash = given.hash LIMIT 1) AS same
+  JOIN chunks AS chunk ON chunk.item_id = $2 AND chunk.generation = $3 AND chunk.ordinal = given.ordinal
+  WHERE (SELECT count(*) FROM held) >= 0`)}`;
 
 const markSql = `
 INSERT INTO item_embeddings (item_id, space, generation)

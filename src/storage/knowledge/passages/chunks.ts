@@ -137,13 +137,9 @@ export class ChunkStore extends ChunkRanking {
     if (this.#db.kind !== 'embedded' || this.#removedSinceVacuum < vacuumAfter) return;
     this.#removedSinceVacuum = 0;
     // Repairing the graph of an index of vectors would stop everything else for minutes; removed vectors in it do no harm.
-    const ofVectors = this.#db.vectors.kind === 'ready' ? ['(INDEX_CLEANUP OFF) chunk_embeddings'] : [];
+    const ofVectors =
+      this.#db.vectors.kind === 'ready' ? ['(INDEX_CLEANUP OFF) chunk_embeddings', '(ANALYZE) chunk_sketches'] : [];
     for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies', ...ofVectors]) await this.#db.execute(`VACUUM ${table}`);
-  }
-
-  /** On the embedded database, gathers the planner's statistics of the tables; a server does so by itself. */
-  async refreshStatistics(): Promise<void> {
-    await this.#db.execute('ANALYZE chunks (item_id, generation, data_source_id)');
   }
 }
 

@@ -80,8 +80,10 @@ describe.runIf(embeddings !== undefined).each(kinds)('the index of vectors, by $
     ...{ orgId: ann.orgId, dataSourceIds: [plain, marked, others], space, question, limit, allowedChunks: everything },
     ...limits,
   });
-  const byIndex = (limits: ItemLimits = {}, limit = everything) => new Nearest(db, 0).nearest(plan(limits, limit));
-  const exactly = (limits: ItemLimits = {}, limit = everything) => new Nearest(db, everything).nearest(plan(limits, limit));
+  const byIndex = (limits: ItemLimits = {}, limit = everything) =>
+    new Nearest(db, { exactMax: 0, sketchesMax: 0 }).nearest(plan(limits, limit));
+  const exactly = (limits: ItemLimits = {}, limit = everything) =>
+    new Nearest(db, { exactMax: everything, sketchesMax: 0 }).nearest(plan(limits, limit));
   const scoreOf = ({ id, score }: { id: string; score: number }) => [id, score.toFixed(3)];
   const inOrder = (found: readonly { id: string; score: number }[]) => found.map(scoreOf).sort();
   const scans = async () => {
@@ -163,6 +165,85 @@ describe.runIf(embeddings !== undefined).each(kinds)('the index of vectors, by $
         expect(rows).toEqual([{ data_source_id: marked }]);
         expect(found.length).toBe((await exactly({ gate: gate() }, limit)).length);
       }
+    });
+
+    describe('by the sketches of what the person opens', () => {
+      const bySketches = (limit: number, sketchesMax = everything, ruleIds = [rule]) =>
+        new Nearest(db, { exactMax: 0, sketchesMax }).nearest({
+          ...plan({ gate: { ...gate(), ruleIds } }, limit),
+          dataSourceIds: [plain, marked],
+        });
+      const sketchScans = async () => {
+        const { rows } = await db.pool.query<{ scans: number }>(
+          `SELECT coalesce(sum(idx_scan), 0)::int AS scans FROM pg_stat_user_indexes WHERE indexrelname = 'chunk_sketches_rule_idx'`,
+        );
+        return rows[0]?.scans ?? 0;
+      };
+      const sketchedOf = async (dataSourceId: string) => {
+        const counted = `SELECT count(*)::int AS vectors, count(sketched.chunk_id)::int AS sketches, array_agg(DISTINCT access_rule_id) AS rules
+          FROM chunk_embeddings AS known LEFT JOIN chunk_sketches AS sketched USING (chunk_id, space) WHERE data_source_id = $1 AND space = $2`;
+        return (await sql(counted, [dataSourceId, space.id])).rows[0];
+      };
+
+      it('finds the nearest', async () => {
+        const before = await sketchScans();
+        const found = await bySketches(5);
+        const nearest = await exactly({ gate: gate() }, 5);
+        expect(found).toHaveLength(5);
+        expect(found.map(({ score }) => score)).toEqual(found.map(({ score }) => score).toSorted((a, b) => b - a));
+        // Sketches are no vectors: one of five may be missed.
+        expect(nearest.filter(({ id }) => found.some((one) => one.id === id)).length).toBeGreaterThanOrEqual(4);
+        await eventually(async () => expect(await sketchScans()).toBeGreaterThan(before));
+      });
+
+      it('leaves it to the index where the person opens more, and where too few are left', async () => {
+        for (const found of [await bySketches(5, 3), await bySketches(everything)])
+          expect(found.length).toBe((await exactly({ gate: gate() }, Math.min(everything, found.length))).length);
+        expect(inOrder(await bySketches(everything))).toEqual(inOrder(await exactly({ gate: gate() })));
+      });
+
+      it('finds nothing of an item whose rule the person does not open, although its sketches say so', async () => {
+        const wrong = 'UPDATE chunk_sketches SET access_rule_id = $2 WHERE access_rule_id = $1';
+        await sql(wrong, [rule, rule + 1_000]);
+        try {
+          expect(await bySketches(5, everything, [rule + 1_000])).toEqual([]);
+        } finally {
+          await sql(wrong, [rule + 1_000, rule]);
+        }
+      });
+
+      it('has one of each vector whose item has a rule, and follows the rule', async () => {
+        const all = (await sketchedOf(marked)).vectors;
+        expect(await sketchedOf(marked)).toEqual({ vectors: all, sketches: all, rules: [rule] });
+        expect(await sketchedOf(plain)).toMatchObject({ sketches: 0 });
+        const setRule = (to: number | null) =>
+          sql('UPDATE knowledge_items SET "accessRuleId" = $2 WHERE "dataSourceId" = $1', [marked, to]);
+        await setRule(rule + 1);
+        expect(await sketchedOf(marked)).toEqual({ vectors: all, sketches: all, rules: [rule + 1] });
+        await setRule(null);
+        expect(await sketchedOf(marked)).toMatchObject({ sketches: 0 });
+        await setRule(rule);
+        expect(await sketchedOf(marked)).toEqual({ vectors: all, sketches: all, rules: [rule] });
+      });
+
+      it('has those of vectors that are added later, of what is copied too, and loses those of vectors that are gone', async () => {
+        const one =
+          'SELECT chunk_id::text AS id, text_hash AS hash, embedding::text FROM chunk_embeddings WHERE data_source_id = $1 AND space = $2';
+        const [{ id, hash, embedding }, other] = (await sql(`${one} ORDER BY chunk_id LIMIT 2`, [marked, space.id])).rows;
+        const all = await sketchedOf(marked);
+        const remove = (chunkId: string) =>
+          sql('DELETE FROM chunk_embeddings WHERE chunk_id = $1 AND space = $2', [chunkId, space.id]);
+        const vector = { chunkId: id, textHash: hash, embedding: JSON.parse(embedding) as number[] };
+        await remove(id);
+        expect(await sketchedOf(marked)).toMatchObject({ vectors: all.vectors - 1, sketches: all.sketches - 1 });
+        await embeddings?.addVectors(marked, space.id, [vector]);
+        expect(await sketchedOf(marked)).toEqual(all);
+        await remove(id);
+        await embeddings?.copyVectors(marked, space.id, [{ chunkId: id, textHash: other.hash }]);
+        expect(await sketchedOf(marked)).toEqual(all);
+        await remove(id);
+        await embeddings?.addVectors(marked, space.id, [vector]);
+      });
     });
 
     it('finds nothing for a person who opens nothing, or of whom it is not known', async () => {
