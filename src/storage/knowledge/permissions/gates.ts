@@ -46,6 +46,8 @@ export class AccessGates {
       forget();
     };
     signals.onReset(forgetAll);
+    // Of all that changes permissions, the database itself announces `access` alone.
+    signals.onGap(forget);
     signals.subscribe('permissions-changed', forgetAll);
     for (const topic of ['user-changed', 'key-changed', 'membership-changed'] as const) {
       signals.subscribe(topic, forget);
