@@ -65,7 +65,7 @@ export function registerIndexJobs(context: IndexJobsContext): void {
   registerPermissionJobs(context);
 
   jobs.every('knowledge.settle', settleEveryMs, () => storage.knowledge.chunks.settleIndex(true));
-  jobs.lead('knowledge.vacuum', hourMs, () => storage.knowledge.chunks.vacuum());
+  jobs.lead('knowledge.vacuum', hourMs, () => storage.knowledge.chunks.tidy());
   jobs.lead('knowledge.due', dueEveryMs, async () => {
     const due: readonly OwnedId[] = [...(await indexing.findDue()), ...(await syncing.findDue())];
     await sourceJobs(jobs, 'SCHEDULE')(undefined, due);

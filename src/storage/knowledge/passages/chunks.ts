@@ -42,6 +42,7 @@ export class ChunkStore extends ChunkRanking {
   readonly details: ChunkDetails;
   readonly #db: Database;
   #removedSinceVacuum = 0;
+  #addedSinceStatistics = 0;
   #unsettled = 0;
 
   constructor(db: Database) {
@@ -64,6 +65,7 @@ export class ChunkStore extends ChunkRanking {
     await this.#lockLexemes(tx, dataSourceId);
     await tx.execute(addSql, [dataSourceId, itemId, generation, config, parsedRow?.chunks]);
     this.#unsettled += chunks.length;
+    this.#addedSinceStatistics += chunks.length;
   }
 
   /** Notes at the chunks of a generation who may open their item. */
@@ -132,14 +134,29 @@ export class ChunkStore extends ChunkRanking {
     }
   }
 
-  /** On the embedded database, frees the space of removed chunks once there are many; a server does so by itself. */
-  async vacuum(): Promise<void> {
-    if (this.#db.kind !== 'embedded' || this.#removedSinceVacuum < vacuumAfter) return;
+  /** On the embedded database, does what a server does by itself once many chunks were added or removed: gathers statistics, and frees space. */
+  async tidy(): Promise<void> {
+    if (this.#db.kind !== 'embedded') return;
+    if (this.#addedSinceStatistics >= tidyAfter) await this.refreshStatistics();
+    if (this.#removedSinceVacuum < tidyAfter) return;
     this.#removedSinceVacuum = 0;
     // Repairing the graph of an index of vectors would stop everything else for minutes; removed vectors in it do no harm.
-    const ofVectors =
-      this.#db.vectors.kind === 'ready' ? ['(INDEX_CLEANUP OFF) chunk_embeddings', '(ANALYZE) chunk_sketches'] : [];
+    const ofVectors = this.#hasVectors ? ['(INDEX_CLEANUP OFF) chunk_embeddings', 'chunk_sketches'] : [];
     for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies', ...ofVectors]) await this.#db.execute(`VACUUM ${table}`);
+  }
+
+  /** Gathers the planner's statistics of the tables. */
+  async refreshStatistics(): Promise<void> {
+    this.#addedSinceStatistics = 0;
+    for (const table of [
+      'chunks (item_id, generation, data_source_id)',
+      ...(this.#hasVectors ? ['chunk_sketches (space, access_rule_id)'] : []),
+    ])
+      await this.#db.execute(`ANALYZE ${table}`);
+  }
+
+  get #hasVectors(): boolean {
+    return this.#db.vectors.kind === 'ready';
   }
 }
 
@@ -232,7 +249,7 @@ const removeUnusedSql = 'DELETE FROM lexeme_frequencies WHERE data_source_id = $
 /** Chunks whose index entries are moved together. The embedded database does nothing else meanwhile. */
 const unsettledMax = { server: 128, embedded: 16 } as const;
 
-/** So many removed chunks justify a vacuum, which may take a second. */
-const vacuumAfter = 2_000;
+/** So many added chunks justify new statistics, and so many removed ones a vacuum, which may take a second. */
+const tidyAfter = 2_000;
 
 const lexemesAtOnce = 5_000;
