@@ -1,8 +1,11 @@
+import { enableCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/vitest/sequencer.ts';
 
 process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/compile');
+// For this process, which loads Parley too (global-setup.ts): the variable is read by the processes that it starts.
+enableCompileCache(process.env.NODE_COMPILE_CACHE);
 
 /**
  * Node loads the tests as it loads the service. The files of a worker share the modules and the services of `withService`: loading Parley

@@ -42,6 +42,10 @@ export interface ListOptions {
   readonly pagesMax?: number;
 }
 
+const entry = new URL('../../../src/engine/knowledge/connectors/web-reader-process.ts', import.meta.url);
+/** One for all crawls of this worker: the start of a process takes longer than a crawl. Its processes end by themselves. */
+const extractor = createExtractor({ entry, idleMs: 2_000 });
+
 const owner = { orgId: 'org_1', tenantId: 'ten_1' };
 
 /** Drives the connector of web sources without a service. */
@@ -57,9 +61,7 @@ export function crawler(
   const refuse = () => {
     throw new Error('a crawl has no tokens');
   };
-  // Its processes end by themselves.
-  const entry = new URL('../../../src/engine/knowledge/connectors/web-reader-process.ts', import.meta.url);
-  const pages = createPageReader({ extractor: createExtractor({ entry, idleMs: 2_000 }), places: queue(4), settings });
+  const pages = createPageReader({ extractor, places: queue(4), settings });
   const services: WebServices = {
     ...{ settings, egress, pages, logger: pino({ level: 'silent' }), now: () => new Date() },
     vendors: new ServiceClient({ egress, timeoutMs: 1_000, connectTimeoutMs: 1_000 }),
