@@ -102,15 +102,25 @@ function useExperiment(id: string, choice: PairChoice) {
   const { data, error, isLoading, reload } = usePage(ExperimentPageDocument, { id, ...choice });
   const [latest, take] = useState<ExperimentRowFragment>();
   const loaded = data?.experiment;
+  const current = latest ?? loaded;
+  const [isFollowed, setFollowed] = useState(false);
+  if (!isFollowed && current != null && isGoingOn(current)) setFollowed(true);
   useLive(ExperimentProgressDocument, { id }, ({ experimentUpdated }) => take(experimentUpdated), {
-    pause: loaded == null || !isUnderWay((latest ?? loaded).status),
-    onComplete: reload,
+    // To the end of the stream, whatever is told before.
+    pause: !isFollowed,
+    onComplete: () => {
+      setFollowed(false);
+      reload();
+    },
   });
   // What is told while it goes on has no summary; that of the page stays.
   const isLoadedFuller = latest?.summary === null && loaded?.summary != null;
   const experiment = loaded === null || latest === undefined || isLoadedFuller ? loaded : latest;
   return { data, experiment, error, isLoading, reload, take };
 }
+
+/** The summary comes behind the end of the last answer. */
+const isGoingOn = ({ status, summary }: ExperimentRowFragment) => isUnderWay(status) || summary === null;
 
 function Downloads({ id }: { readonly id: string }) {
   const { t } = useText();
