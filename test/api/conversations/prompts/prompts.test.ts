@@ -156,6 +156,8 @@ describe('filling in', () => {
   it('takes values, and defaults for the others', async () => {
     const { id } = await created(ann, { text: '{{a}} {{b=two}} {{c: x | y = y}} {{a}}' });
     expect((await fill(ann, id, { a: 'one' })).data.filledPrompt).toBe('one two y one');
+    expect((await fill(ann, id, { a: 'x'.repeat(20_000) })).errors).toBeUndefined();
+    expect(paramsOf(await fill(ann, id, { a: 'x'.repeat(20_001) }))).toEqual(['values.0.value']);
     expect((await fill(ann, id, { a: '{{b}}', b: ' ', c: 'x' })).data.filledPrompt).toBe('{{b}} two x {{b}}');
   });
 

@@ -209,6 +209,8 @@ describe('uploads', () => {
     ['a place that is taken', { 0: ['variables.name'] }, 'INVALID_VALUE'],
     ['a prototype', { 0: ['variables.__proto__.file'] }, 'INVALID_VALUE'],
     ['the query', { 0: ['query'] }, 'INVALID_VALUE'],
+    ['a number in place of places', { 0: 5 }, 'INVALID_TYPE'],
+    ['a place outside of a list', { 0: 'variables.file' }, 'INVALID_TYPE'],
   ])('refuses a map that names %s', async (_case, map, code) => {
     expect(await post(form('x', map), csrf)).toMatchObject({ status: 400, body: { errors: [{ extensions: { code } }] } });
   });
