@@ -320,6 +320,11 @@ describe('a schedule is refused with a sentence that names the member', () => {
   ])('%j', async (members, sentence) => {
     const { errors } = await ann.graphql(create, { input: { ...daily, agentId, ...members } });
     expect(errors?.[0]?.message).toBe(sentence);
+    // Also of a schedule that is there, which stays as it was.
+    const { id } = await made(ann);
+    const before = await prisma.schedule.findUniqueOrThrow({ where: { id } });
+    expect((await change(ann, id, members)).errors?.[0]?.message).toBe(sentence);
+    expect(await prisma.schedule.findUniqueOrThrow({ where: { id } })).toEqual(before);
   });
 
   it('reads names of months and weekdays, lists, ranges and steps in any case', async () => {

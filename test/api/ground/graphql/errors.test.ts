@@ -46,6 +46,11 @@ describe('what the service refuses', () => {
     ]);
   });
 
+  it.each(['"5"', '5.0', '5e0', 'true', 'FIVE'])('refuses %s in a document in place of a count', async (literal) => {
+    const query = `mutation { updateOrganization(id: "org_1", input: { apiUsageTokenLimit: ${literal} }) { id } }`;
+    expect((await ann.graphql(query)).errors?.[0]?.message).toContain('Count must be a whole number');
+  });
+
   it('is the same with values in the document and in variables of other names', async () => {
     const query = `mutation ($name: String!) { made: createAgent(input: {
       name: $name, description: "", instructions: "" }) { id } }`;

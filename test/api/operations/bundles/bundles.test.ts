@@ -363,6 +363,12 @@ describe('an invalid bundle', () => {
       'bundle.agent.options.temperature[0]',
     ],
     ['tools that are none', { tools: 'x' }, 'bundle.tools'],
+    ['a source of a blank name', { dataSources: [{ name: ' ', type: 'API', data: {} }] }, 'bundle.dataSources[0].name'],
+    [
+      'a source of a long name',
+      { dataSources: [{ name: 'x'.repeat(201), type: 'API', data: {} }] },
+      'bundle.dataSources[0].name',
+    ],
     ['a tool of no type', { tools: [{ name: 'a', type: 'SHELL', data: {} }] }, 'bundle.tools[0].type'],
     ['a tool that is a script', { tools: [{ name: '<script>', type: 'CLIENT_FUNCTION', data: {} }] }, 'bundle.tools[0].name'],
     [
