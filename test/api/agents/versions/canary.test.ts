@@ -109,6 +109,24 @@ describe('a draft that differs', () => {
     expect(again.rollbackAgent.warnings[0].message).toContain(`The secret ${agentSecrets[0].key} is gone`);
   });
 
+  it('is brought back, and given to a part of the chats, by a key that may write what it has alone', async () => {
+    const { id } = await make.agent({ owner: ann, instructions: 'x', modelId: model });
+    const skill = await ann.post(`/api/v1/ais/${id}/skills`, {
+      name: 'Prices',
+      description: 'Knows prices',
+      content: 'All prices.',
+    });
+    expect(skill.status, JSON.stringify(skill.body)).toBe(200);
+    const read = 'query ($id: ID!) { agent(id: $id) { publishedVersion } }';
+    const version = (await ask(ann, read, { id })).agent.publishedVersion;
+    expect((await ann.delete(`/api/v1/ais/${id}/skills/${skill.body.id}`)).status).toBe(200);
+    const poor = await make.withKey(ann, { scopes: scopes.filter((scope) => scope !== 'SKILLS:WRITE') });
+    const back = 'mutation ($id: ID!, $version: Int!) { rollbackAgent(id: $id, version: $version) { number } }';
+    expect(await refusal(poor, start, { id, percent: 10, version })).toBe('INSUFFICIENT_SCOPE');
+    expect(await refusal(poor, back, { id, version })).toBe('INSUFFICIENT_SCOPE');
+    expect((await ask(ann, start, { id, percent: 10, version })).startCanary.canary).toEqual({ version, percent: 10 });
+  });
+
   it('is not brought back with a source that is gone, or a model that is gone', async () => {
     const agent = await make.agent({ owner: ann, instructions: 'x', modelId: model });
     const source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { a: 1 } });
