@@ -88,7 +88,14 @@ const surfaces: Readonly<Record<string, Send>> = {
     ),
 };
 
-describe.each(Object.entries(surfaces))('%s', (_surface, send) => {
+describe.each(Object.entries(surfaces))('%s', (surface, send) => {
+  it('refuses more than 128 tools', async () => {
+    const form = /^(?:chats|completions)/.test(surface) ? nested : flat;
+    const tools = Array.from({ length: 128 }, (_, place) => form(`f${place}`));
+    const [status, , param] = await send(tools, 'one_too_many');
+    expect([status, param]).toEqual([400, 'tools']);
+  });
+
   it('refuses a function named like anything that the agent brings', async () => {
     for (const name of [...agent.functions, 'tickets']) {
       const [status, code, param] = await send([], name);
