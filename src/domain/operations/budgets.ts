@@ -158,6 +158,9 @@ async function check(
   const faults = new Faults();
   if (unit === 'TOKENS') faults.requireRange('limit', limit, { min: 0, max: limitsMax.TOKENS, isWhole: true }, 'a whole number');
   else faults.requireRange('limit', limit, { min: 0, max: limitsMax.MONEY });
+  // Rounded, it would be another limit: nothing at all, where it is small. What a sum of floating-point numbers is off by does not count.
+  const isRounded = Math.abs(Number(limit.toFixed(9)) - limit) > limit * 1e-12;
+  if (unit === 'MONEY' && isRounded) faults.add('limit', 'limit must have at most 9 decimals');
   if (subjectId === '') faults.add('subjectId', `subjectId must name the ${subject.toLowerCase()}`);
   else if (!(await deps.storage.operations.budgets.hasSubject(orgId, subject, subjectId)))
     faults.add('subjectId', `subjectId must be the id of ${subjectWords[subject]}`);

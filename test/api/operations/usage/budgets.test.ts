@@ -94,6 +94,8 @@ describe('budgets', () => {
       [{ limit: -1 }, 'limit'],
       [{ limit: 1.5 }, 'limit'],
       [{ unit: 'MONEY', limit: 2e9 }, 'limit'],
+      [{ unit: 'MONEY', limit: 1e-12 }, 'limit'],
+      [{ unit: 'MONEY', limit: 0.12345678949 }, 'limit'],
       [{ subject: 'USER' }, 'subjectId'],
       [{ subject: 'USER', subjectId: stranger.userId }, 'subjectId'],
       [{ subject: 'ORGANIZATION', subjectId: group.id }, 'subjectId'],
