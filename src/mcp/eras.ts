@@ -78,9 +78,11 @@ export class ProtocolEras {
   }
 
   async #answer(request: Request, message: unknown, call: McpCall): Promise<McpAnswer> {
-    const faulty = await faultyParams(message, call);
+    const isLegacy = await isLegacyRequest(request, message);
+    // Without sessions there is no `initialize`.
+    const faulty = isLegacy || call.method !== 'initialize' ? await faultyParams(message, call) : undefined;
     if (faulty !== undefined) return { response: Response.json(faulty), close: async () => undefined };
-    if (!(await isLegacyRequest(request, message))) return this.#answerSessionless(request, message, call);
+    if (!isLegacy) return this.#answerSessionless(request, message, call);
     const refusal = unspokenVersion(request.headers.get('mcp-protocol-version'), call.id);
     if (refusal !== undefined) return { response: Response.json(refusal, { status: 400 }), close: async () => undefined };
     return request.method === 'GET' ? this.#listen(request, call) : this.#answerInSession(request, message, call);
