@@ -16,7 +16,8 @@ WHERE item."accessRuleId" IS NOT NULL AND known.embedding IS NOT NULL`;
  * sketch has some 600 bits or, with more dimensions, their signs.
  */
 export const sketchesSql = `
-CREATE FUNCTION parley_sketch(vector halfvec) RETURNS bit varying LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DROP TABLE IF EXISTS chunk_sketches;
+CREATE OR REPLACE FUNCTION parley_sketch(vector halfvec) RETURNS bit varying LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   dimensions int := vector_dims(vector);
   threshold real;
@@ -42,12 +43,10 @@ CREATE TABLE chunk_sketches (
   FOREIGN KEY (chunk_id, space) REFERENCES chunk_embeddings (chunk_id, space) ON DELETE CASCADE
 );
 
-${fillSketchesSql};
-
-CREATE INDEX chunk_sketches_rule_idx ON chunk_sketches (space, access_rule_id) INCLUDE (chunk_id, sketch);
-
-CREATE FUNCTION parley_sketch_item() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION parley_sketch_item() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  -- A database that was restored where the extension is missing has this trigger alone.
+  IF to_regclass('chunk_embeddings') IS NULL THEN RETURN NULL; END IF;
   IF NEW."accessRuleId" IS NULL THEN
     DELETE FROM chunk_sketches AS sketched USING chunk_embeddings AS known
     WHERE known.item_id = NEW.id AND sketched.chunk_id = known.chunk_id AND sketched.space = known.space;
@@ -60,6 +59,11 @@ BEGIN
   RETURN NULL;
 END $$;
 
-CREATE TRIGGER parley_sketch_item AFTER UPDATE OF "accessRuleId" ON knowledge_items
+CREATE OR REPLACE TRIGGER parley_sketch_item AFTER UPDATE OF "accessRuleId" ON knowledge_items
   FOR EACH ROW WHEN (OLD."accessRuleId" IS DISTINCT FROM NEW."accessRuleId") EXECUTE FUNCTION parley_sketch_item();
+
+-- Behind the trigger, which keeps rules as they are until all of this is committed.
+${fillSketchesSql};
+
+CREATE INDEX chunk_sketches_rule_idx ON chunk_sketches (space, access_rule_id) INCLUDE (chunk_id, sketch);
 `;

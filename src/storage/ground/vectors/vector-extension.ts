@@ -27,9 +27,10 @@ export async function prepareVectors(pool: Pool): Promise<VectorSupport> {
   if (!isNewEnough(version)) return missing(`the extension "vector" has version ${version}; ${versionMin.join('.')} is needed`);
   try {
     await withTurn(pool, migrationLock, async (client) => {
+      // Another process may have made them meanwhile. Sketches without vectors are of a copy on a server that had no extension.
+      const hasSketches = (await hasTable(client, 'chunk_embeddings')) && (await hasTable(client, 'chunk_sketches'));
       await client.query(table);
-      // Another process may have made them meanwhile.
-      if (!(await hasTable(client, 'chunk_sketches'))) await client.query(sketchesSql);
+      if (!hasSketches) await client.query(sketchesSql);
       await makeVectorIndexes(client);
     });
     return { kind: 'ready' };
