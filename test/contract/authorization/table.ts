@@ -632,7 +632,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.mcpOauthClients': line('administersItsOwn'),
   'Mutation.saveMcpOauthClient': {
     ...line('administersItsOwn', () => ({ input: { url: 'http://127.0.0.1:1/mcp', clientId: 'parley' } })),
-    reaches: 503,
+    reaches: 400,
   },
   'Mutation.deleteMcpOauthClient': line('administersWhereItActs', async ({ world }) => ({ id: await world.mcpOauthClient() })),
   'Mutation.updateConnection': line('isOwner', byId('connection', { accountName: 'bob', accessToken: 'another' })),

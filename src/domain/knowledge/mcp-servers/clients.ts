@@ -1,3 +1,4 @@
+import { SourceError } from '../../../engine/knowledge/connectors/error.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import type { McpOauthClient } from '../../../entities/knowledge/mcp-oauth-client.ts';
@@ -7,7 +8,7 @@ import type { Deps } from '../../deps.ts';
 import { isAdministrator } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { readServiceUrl } from '../connection-input.ts';
-import { type McpClientInput, readMcpClient, toConnectError } from './tokens.ts';
+import { type McpClientInput, readMcpClient } from './tokens.ts';
 
 /** Clients of one organization. */
 const clientsMax = 100;
@@ -29,8 +30,9 @@ export async function getMcpOauthClients(deps: Deps, caller: Caller, ids: readon
   return isAdministrator(caller, caller.orgId) ? deps.storage.knowledge.mcpOauthClients.findMany(ids, caller.orgId) : [];
 }
 
-/** @throws DomainError NOT_FOUND, also for who is no administrator. */
+/** @throws DomainError FORBIDDEN for who is no administrator; NOT_FOUND. */
 export async function getMcpOauthClient(deps: Deps, caller: Caller, id: string): Promise<McpOauthClient> {
+  requireAdministrator(caller);
   const [client] = await getMcpOauthClients(deps, caller, [id]);
   if (client === undefined) throw missingClient();
   return client;
@@ -40,8 +42,8 @@ export async function getMcpOauthClient(deps: Deps, caller: Caller, id: string):
  * Saves what Parley is called at the authorization server of an MCP server, in place of what was saved for that server before. Members sign in with it from
  * then on. The server is asked which authorization server it names: the secret is sent to no other.
  *
- * @throws DomainError FORBIDDEN for who is no administrator; INVALID_VALUE naming every faulty member, also `url` of a server that cannot be signed in to;
- * OVERLOADED when it does not answer; CONFLICT when there are as many as may be.
+ * @throws DomainError FORBIDDEN for who is no administrator; INVALID_VALUE naming every faulty member, also `url` of a server that does not answer, or
+ * that cannot be signed in to; CONFLICT when there are as many as may be.
  */
 export async function saveMcpOauthClient(
   deps: Deps,
@@ -56,7 +58,7 @@ export async function saveMcpOauthClient(
   faults.throwIfAny();
   if (url === null || client === undefined) throw new Error('a client without faults is read');
   const issuer = await deps.mcp.authorization.findIssuer(url, caller, signal).catch((error: unknown) => {
-    throw toConnectError(error, 'url');
+    throw error instanceof SourceError ? new DomainError('INVALID_VALUE', error.message, { param: 'url' }) : error;
   });
   const { orgId } = caller;
   const { storage } = deps;
@@ -79,7 +81,6 @@ export async function saveMcpOauthClient(
  * @returns what it was. @throws DomainError NOT_FOUND; FORBIDDEN for who is no administrator.
  */
 export async function deleteMcpOauthClient(deps: Deps, caller: Caller, id: string): Promise<McpOauthClient> {
-  requireAdministrator(caller);
   const client = await getMcpOauthClient(deps, caller, id);
   return deps.audit.change(caller, async () => {
     if (!(await deps.storage.knowledge.mcpOauthClients.delete(id, caller.orgId))) throw missingClient();

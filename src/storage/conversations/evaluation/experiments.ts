@@ -341,6 +341,8 @@ export class ExperimentStore {
         where: { id },
         data: {
           ...{ status: 'WAITING', endedAt: null, error: null, interruptedCount: { decrement: count } },
+          // The former one would stand beside DONE until the new one is there.
+          summary: Prisma.DbNull,
           ...{ tokensMax: BigInt(tokensMax), costMax },
         },
       });

@@ -225,6 +225,8 @@ describe('what a hold keeps is told by rows', () => {
     expect([...new Set(unknown)].toSorted()).toEqual([
       // The tables of the parts of an agent, all of which are kept.
       'src/storage/agents/parts/part-table.ts: parts',
+      // Made of vectors, as these are of passages.
+      'src/storage/ground/vectors/sketches.ts: chunk_sketches',
       // What tables.ts says that an erasure deletes: each of them has a rule there, so it is listed here.
       'src/storage/operations/data-life/erasures.ts: )',
       // The ledger and the audit log: rows move between months, and the sweep asks for holds.
