@@ -231,7 +231,7 @@ async function rowsOf(query: (sql: string) => Promise<readonly unknown[]>): Prom
   const tables = (await query(
     `SELECT format('%I.%I', nspname, relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE relkind IN ('r', 'p') AND NOT relispartition AND nspname IN ('public', 'pgboss') AND relname <> ALL
-       ('{cache_invalidations,chunk_embeddings,parley_migrations,version,queue_stats,warning,bam}') ORDER BY 1`,
+       ('{cache_invalidations,chunk_embeddings,chunk_sketches,parley_migrations,version,queue_stats,warning,bam}') ORDER BY 1`,
   )) as readonly { name: string }[];
   const all = new Map<string, readonly string[]>();
   for (const { name } of tables) {

@@ -52,6 +52,8 @@ export async function sendDownload(res: ServerResponse, download: Download, requ
     if (!res.destroyed) breakOff(res);
   });
   await pipeline(content, res).catch(() => undefined);
+  // Where the client left before, the pipeline did not begin, and destroyed nothing.
+  content.destroy();
 }
 
 /** The name in both forms of RFC 6266: plain ASCII, and UTF-8 for clients that read it. */

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, readdirSync } from 'node:fs';
-import { open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { access, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { DomainError } from '../../entities/ground/errors.ts';
 import { makeFolder } from '../../lib/files/folders.ts';
 import { measureFreeBytes } from '../ground/opening/folders.ts';
@@ -12,6 +12,7 @@ import { checkKey, checkSize, isKey, toChunks } from './content.ts';
 const mebibyte = 1024 * 1024;
 const temporaryFolder = '.incoming';
 const listedAtOnce = 500;
+const blockBytes = 64 * 1024;
 
 /**
  * Blobs as files of a folder. A blob is written to a temporary file, flushed to the disk and then renamed, so that a key names the whole blob or
@@ -39,8 +40,9 @@ export function createDiskBlobs(folder: string, freeMinBytes = 0): Blobs {
       }
     },
     async get(key) {
-      const file = await open(toPath(key)).catch(missing);
-      return createReadStream('', { fd: file });
+      const path = toPath(key);
+      await access(path).catch(missing);
+      return Readable.from(readBlocks(path), { objectMode: false, highWaterMark: blockBytes });
     },
     read: (key) => readFile(toPath(key)).catch(missing),
     delete: (key) => rm(toPath(key), { force: true }),
@@ -60,6 +62,16 @@ export function createDiskBlobs(folder: string, freeMinBytes = 0): Blobs {
     holdsOrganizations: async () => readdirSync(root).some((name) => name.startsWith('org_')),
     close: async () => {},
   };
+}
+
+/** Nothing is open before the first block is asked for: Node ends the process when it finds a file that somebody forgot to close. */
+async function* readBlocks(path: string): AsyncGenerator<Buffer> {
+  await using file = await open(path).catch(missing);
+  for (;;) {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(blockBytes) });
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 /** Files below a folder that were last written before a moment; files deleted during the walk are skipped. */

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, utimesSync } from 'node:fs';
+import { readdirSync, readlinkSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -277,4 +277,30 @@ describe('blobs in a bucket', () => {
     await expect(opening).rejects.toThrow(words);
     await expect(opening).rejects.toMatchObject({ name: 'StartRefusal' });
   });
+});
+
+it.runIf(process.platform === 'linux')('a blob of a folder is open only while it is read', async () => {
+  const folder = newFolder();
+  const blobs = createDiskBlobs(folder);
+  await blobs.put('org_1/open', Readable.from([Buffer.alloc(200_000, 'a')]), 1_000_000);
+  const openCount = () =>
+    readdirSync('/proc/self/fd').filter((name) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${name}`).startsWith(folder);
+      } catch {
+        return false;
+      }
+    }).length;
+  const unread = await blobs.get('org_1/open');
+  expect(openCount()).toBe(0);
+  unread.destroy();
+  const begun = await blobs.get('org_1/open');
+  for await (const _block of begun) {
+    expect(openCount()).toBe(1);
+    break;
+  }
+  await expect.poll(openCount).toBe(0);
+  expect(await buffer(await blobs.get('org_1/open'))).toEqual(Buffer.alloc(200_000, 'a'));
+  await expect.poll(openCount).toBe(0);
+  rmSync(folder, { recursive: true });
 });

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { addAbortSignal, PassThrough } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import yazl from 'yazl';
 import { type ExportTicket, signedFileAddress } from '../../../engine/files/file-links.ts';
@@ -156,12 +156,14 @@ async function writeExport(deps: Deps, exportId: string, signal: AbortSignal): P
   const output = new PassThrough();
   const place = { orgId: row.orgId, userId: row.userId ?? undefined };
   const storing = blobs.put(blobKey, output, Number.MAX_SAFE_INTEGER);
-  const filling = Promise.all([pipeline(zip.outputStream, output), fill(deps, zip, exportId, place, signal)]).catch(
-    (error: unknown) => {
-      output.destroy(error as Error);
-      throw error;
-    },
-  );
+  // What is read waits for what is written, and would stay open where that has failed.
+  const ended = new AbortController();
+  output.once('close', () => ended.abort());
+  const filled = fill(deps, zip, exportId, place, AbortSignal.any([signal, ended.signal]));
+  const filling = Promise.all([pipeline(zip.outputStream, output), filled]).catch((error: unknown) => {
+    output.destroy(error as Error);
+    throw error;
+  });
   const [{ sizeBytes }] = await Promise.all([storing, filling]);
   const endedAt = deps.now();
   const expiresAt = new Date(endedAt.getTime() + keptMs);
@@ -185,7 +187,7 @@ async function fill(deps: Deps, zip: yazl.ZipFile, exportId: string, place: Data
     const lines = dataRows.lines(table, place, await permissions.gates.findMirrored(), () => {
       counts[table.name] = (counts[table.name] ?? 0) + 1;
     });
-    const read = finished(lines);
+    const read = finished(addAbortSignal(signal, lines));
     zip.addReadStream(lines, `${table.name}.ndjson`);
     await read;
     if (!(await dataExports.update(exportId, { counts }))) throw new Error('the export was deleted while it was written');
@@ -201,7 +203,7 @@ async function fill(deps: Deps, zip: yazl.ZipFile, exportId: string, place: Data
         missingBytes.push(path);
         continue;
       }
-      const read = finished(bytes);
+      const read = finished(addAbortSignal(signal, bytes));
       zip.addReadStream(bytes, path);
       await read;
     }
