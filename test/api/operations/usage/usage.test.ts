@@ -367,7 +367,10 @@ describe('the subscription usageChanged', () => {
     const next = async () => (await reports.next()).value.data.usageChanged.node.dataTokensUsed as number;
     expect(await next()).toBe(0);
     await addFile(ann, id, 'hours.md', 'The workshop opens at nine.');
-    expect(await next()).toBeGreaterThan(0);
+    // A change of somebody else may come first, which tells the same.
+    let used = 0;
+    while (used === 0) used = await next();
+    expect(used).toBeGreaterThan(0);
     await reports.return(undefined);
   });
 });
