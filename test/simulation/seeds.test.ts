@@ -10,6 +10,8 @@ it.concurrent.each([
   { kind: 'runs', from: 101, count: 100 },
   { kind: 'permissions', from: 1, count: 100 },
   { kind: 'permissions', from: 101, count: 100 },
+  // The last statement of a dead process ended a run after the look at what that process had charged.
+  { kind: 'runs', from: 1232, count: 1 },
   // A lost signal left a person with what was open before.
   { kind: 'permissions', from: 410, count: 1 },
   { kind: 'permissions', from: 743, count: 1 },

@@ -26,7 +26,7 @@ export interface LaterNote {
 }
 
 interface LedgerDeps {
-  readonly store: Pick<UsageStore, 'add' | 'hasEndedUnder'>;
+  readonly store: Pick<UsageStore, 'add' | 'stateUnder'>;
   readonly journal: UsageJournal;
   /** Told of every cost at once, and again when it is stored. */
   readonly limits: Pick<UsageLimits, 'owner' | 'noted' | 'written'>;
@@ -116,21 +116,42 @@ export class UsageLedger {
 
   /** Writes the rows that killed processes left in the journal, now and every ten minutes until `stop`. */
   async recover(): Promise<void> {
+    this.#planRecovery(recoverEveryMs);
+    if (!(await this.#recoverParts())) return;
+    clearTimeout(this.#recovering);
+    this.#planRecovery(retryAfterMs);
+  }
+
+  /** @returns whether something is not decided yet. */
+  async #recoverParts(): Promise<boolean> {
     const { store, journal, logger } = this.#deps;
-    this.#recovering = setTimeout(() => {
-      this.recover().catch((error: unknown) =>
-        logger.error({ err: error }, 'usage in the journal of a killed process could not be written; retrying'),
-      );
-    }, recoverEveryMs).unref();
+    let isUndecided = false;
     for (const part of journal.leftBehind()) {
       for (let from = 0; from < Math.max(part.rows.length, part.runs.length); from += rowsPerWrite) {
         const to = from + rowsPerWrite;
         await store.add(part.rows.slice(from, to), part.owner, part.runs.slice(from, to));
       }
-      for (const held of part.held) if (await store.hasEndedUnder(held)) await store.add(held.rows, part.owner);
+      let isOpen = false;
+      for (const held of part.held) {
+        const state = await store.stateUnder(held);
+        if (state === 'ended') await store.add(held.rows, part.owner);
+        isOpen ||= state === 'open';
+      }
+      isUndecided ||= isOpen;
+      // The last statement of a process that is dead may still be on its way: it ends the run, or another process takes the run over.
+      if (isOpen) continue;
       part.remove();
       logger.info({ rows: part.rows.length }, 'usage in the journal of a killed process was written');
     }
+    return isUndecided;
+  }
+
+  #planRecovery(afterMs: number): void {
+    this.#recovering = setTimeout(() => {
+      this.recover().catch((error: unknown) =>
+        this.#deps.logger.error({ err: error }, 'usage in the journal of a killed process could not be written; retrying'),
+      );
+    }, afterMs).unref();
   }
 
   /** Writes the remaining rows and stops. Retries for at most `graceMs`. */

@@ -37,6 +37,11 @@ function store(failures: number) {
 
 /** The lease under which the end of every run is stored. */
 const endedFence = 3;
+const openFence = 4;
+const states = new Map<number, 'open' | 'ended'>([
+  [endedFence, 'ended'],
+  [openFence, 'open'],
+]);
 
 function ledgerOn(kept: ReturnType<typeof store>, limits: UsageLedgerLimits = noLimits, owner = 'test') {
   return new UsageLedger({ ...depsOn(kept), limits, journal: new UsageJournal(folder, owner) });
@@ -46,7 +51,7 @@ function depsOn({ add }: ReturnType<typeof store>) {
   const newId = (kind: 'usageEntry') => makeId(kind, Date.now());
   const timings = { spent: () => undefined };
   return {
-    store: { add, hasEndedUnder: async ({ fence }: { readonly fence: number }) => fence === endedFence },
+    store: { add, stateUnder: async ({ fence }: { readonly fence: number }) => states.get(fence) ?? 'lost' } as const,
     limits: noLimits,
     models: { priceOf: () => null },
     timings,
@@ -146,6 +151,20 @@ describe('the usage ledger', () => {
     await ledger.recover();
     expect([...kept.rows.keys()]).toEqual(charged === 1 ? [later.row.id] : []);
     expect(readdirSync(folder)).toEqual([]);
+    await ledger.stop(0);
+  });
+
+  it('charges later where the last statement of the killed process ends the run after a look', async () => {
+    const killed = ledgerOn(store(0), noLimits, 'killed');
+    const later = killed.noteLater(plan.charge, 'run', 'test/model', usage);
+    killed.holdForEnd({ runId: 'run_1', fence: openFence, rows: [later.row] });
+    const kept = store(0);
+    const ledger = ledgerOn(kept);
+    await ledger.recover();
+    expect([kept.rows.size, readdirSync(folder)]).toEqual([0, [expect.any(String)]]);
+    states.set(openFence, 'ended');
+    await ledger.recover();
+    expect([[...kept.rows.keys()], readdirSync(folder)]).toEqual([[later.row.id], []]);
     await ledger.stop(0);
   });
 

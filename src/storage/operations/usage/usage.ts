@@ -61,10 +61,11 @@ export class UsageStore {
     }
   }
 
-  /** Whether the end of a run was stored under this lease. */
-  async hasEndedUnder({ runId, fence }: { readonly runId: string; readonly fence: number }): Promise<boolean> {
-    const where = { id: runId, fence, status: { not: 'in_progress' } };
-    return (await this.#db.prisma.run.count({ where })) === 1;
+  /** What became of a run that was worked on under this lease. `lost`: it is another process's, or gone. */
+  async stateUnder({ runId, fence }: { readonly runId: string; readonly fence: number }): Promise<'open' | 'ended' | 'lost'> {
+    const run = await this.#db.prisma.run.findUnique({ where: { id: runId }, select: { fence: true, status: true } });
+    if (run?.fence !== fence) return 'lost';
+    return run.status === 'in_progress' ? 'open' : 'ended';
   }
 
   total(orgId: string, period: UsagePeriod): Promise<UsageSums> {
