@@ -251,6 +251,11 @@ export class PermissionWorld {
   async #read({ storage }: SimulatedParley): Promise<void> {
     const { settings, timeline, server } = this.#parts;
     const beganMs = timeline.databaseMs;
+    // A reading that goes on has told a part before, which may have changed.
+    const [before] = await server.look<{ isOpen: boolean }>(
+      `select "startedAt" is not null as "isOpen" from permission_readings where "dataSourceId" = $1`,
+      [this.sourceId],
+    );
     const context = {
       settings,
       storage,
@@ -259,7 +264,7 @@ export class PermissionWorld {
       owner: `job ${makeId('user', Date.now())}`,
     };
     await syncPermissions(context, this.sourceId, new AbortController().signal);
-    if (beganMs < this.#calmFromMs) return;
+    if (beganMs < this.#calmFromMs || before?.isOpen === true) return;
     const [row] = await server.look<{ isRead: boolean }>(
       `select "fullAt" >= to_timestamp($2::float8 / 1000) and "startedAt" is null as "isRead" from permission_readings where "dataSourceId" = $1`,
       [this.sourceId, beganMs],
