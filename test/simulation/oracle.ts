@@ -110,8 +110,9 @@ async function findOwnerFaults({ server, orgId }: World): Promise<readonly strin
 /** What somebody was told is there stands in the chat once; an answer stands there once. */
 async function findMessageFaults({ server, sent, orgId }: World): Promise<readonly string[]> {
   const faults: string[] = [];
-  const rows = await server.look<{ id: string; role: string; runId: string; content: string }>(
-    'select m.id, m.role, m."runId", m.content from messages m join chats c on c.id = m."chatId" where c."orgId" = $1',
+  const rows = await server.look<{ id: string; role: string; runId: string; said: string }>(
+    // What calls tools alone says nothing: its calls tell it from others.
+    `select m.id, m.role, m."runId", coalesce(nullif(m.content, ''), m.context::text, '') as said from messages m join chats c on c.id = m."chatId" where c."orgId" = $1`,
     [orgId],
   );
   const ids = new Set(rows.map(({ id }) => id));
@@ -124,9 +125,8 @@ async function findMessageFaults({ server, sent, orgId }: World): Promise<readon
       faults.push(`${messageId} of ${runId} (${told}) is lost`);
   }
   const answers = Map.groupBy(
-    // What calls tools alone says nothing: a run has several of these.
-    rows.filter(({ role, content }) => role === 'assistant' && content !== ''),
-    ({ runId, content }) => `${runId} ${content}`,
+    rows.filter(({ role }) => role === 'assistant'),
+    ({ runId, said }) => `${runId} ${said}`,
   );
   for (const [answer, same] of answers) if (same.length > 1) faults.push(`${same.length} times in its chat: ${answer}`);
   return faults;

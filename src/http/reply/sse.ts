@@ -203,15 +203,20 @@ export class SseStream {
 }
 
 /** Ends of lines by Unicode, but not by JSON or the standard of event streams: every one of them stands in a text of JSON. */
-const otherLineEnds = /[\u0085\u2028\u2029]/;
+const otherLineEnds = [
+  ['\u0085', '\\u0085'],
+  ['\u2028', '\\u2028'],
+  ['\u2029', '\\u2029'],
+] as const;
 
 /**
  * Some clients cut the lines of a stream at these characters too, and then fail over half an event (findings/stream-line-ends.sh). As escapes of
- * JSON they are read by all.
+ * JSON they are read by all. To look for each of them takes a fraction of what one expression does: most texts have no character of two bytes.
  */
 function withoutOtherLineEnds(frames: string): string {
-  if (!otherLineEnds.test(frames)) return frames;
-  return frames.replaceAll('\u0085', '\\u0085').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  let text = frames;
+  for (const [end, escaped] of otherLineEnds) if (text.includes(end)) text = text.replaceAll(end, escaped);
+  return text;
 }
 
 /** As on every reply, but for the cache rule: proxies must neither keep nor gather a stream. */

@@ -1,6 +1,8 @@
 import type { Connection, ConnectionSecrets } from '../../../entities/knowledge/connection.ts';
+import type { McpOauthClient } from '../../../entities/knowledge/mcp-oauth-client.ts';
 import { attemptPlace, type ConnectionAttempt } from '../../../storage/knowledge/connections/attempts.ts';
 import { connectionPlace } from '../../../storage/knowledge/connections/connections.ts';
+import { mcpOauthClientPlace } from '../../../storage/knowledge/connections/mcp-oauth-clients.ts';
 import type { Storage } from '../../../storage/storage.ts';
 
 /** The secrets of a connection; undefined when it was deleted. Never given to an API. */
@@ -32,4 +34,19 @@ export function sealAttempt(
   content: object,
 ): Promise<string> {
   return vault.seal(attemptPlace(attempt), JSON.stringify(content));
+}
+
+type OpenedClient = Pick<McpOauthClient, 'id' | 'issuer' | 'clientId' | 'scopes'> & { readonly clientSecret?: string };
+
+/** The client that an organization has at the authorization server of an MCP server, with its secret. Cost: one statement. */
+export async function openOrganizationClient(
+  { vault, knowledge: { mcpOauthClients } }: Pick<Storage, 'knowledge' | 'vault'>,
+  orgId: string,
+  by: { readonly id: string } | { readonly url: string },
+): Promise<OpenedClient | undefined> {
+  const client = await mcpOauthClients.findSealed(orgId, by);
+  if (client === undefined) return undefined;
+  const { id, issuer, clientId, scopes, sealed } = client;
+  const secret = await vault.open(mcpOauthClientPlace(client), sealed);
+  return { id, issuer, clientId, scopes, ...(secret === '' ? {} : { clientSecret: secret }) };
 }

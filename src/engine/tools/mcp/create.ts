@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../../settings.ts';
-import { mcpOauthClientPlace } from '../../../storage/knowledge/connections/mcp-oauth-clients.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Egress, EgressOptions } from '../../egress/egress.ts';
 import { createEgress } from '../../egress/egress.ts';
+import { openOrganizationClient } from '../../knowledge/connections/secrets.ts';
 import type { Pools } from '../../sharing/pools.ts';
-import { McpAuthorization, type OrganizationClient } from './authorization/authorization.ts';
+import { McpAuthorization } from './authorization/authorization.ts';
 import { TokenSources } from './authorization/token-sources.ts';
 import { McpServers } from './servers.ts';
 import { readServersFile } from './servers-file.ts';
@@ -50,7 +50,7 @@ export function createMcpServers({ settings, pools, egressOptions, ...deps }: Mc
   const hosts = file.flatMap((server) => ('url' in server ? [new URL(server.url).hostname] : []));
   const authorization = new McpAuthorization({
     ...deps,
-    findClient: (orgId, by) => findOrganizationClient(deps.storage, orgId, by),
+    findClient: (orgId, by) => openOrganizationClient(deps.storage, orgId, by),
   });
   const allow = [everywhere, ...hosts.filter((host) => !/[:[]/.test(host))].join(',');
   const servers = new McpServers({
@@ -78,17 +78,4 @@ export function createMcpServers({ settings, pools, egressOptions, ...deps }: Mc
       .catch((error: unknown) => logger.warn({ err: error, connectionId }, 'sessions of a connection were not looked at'));
   });
   return servers;
-}
-
-/** The client that an organization has at the authorization server of an MCP server, with its secret. Cost: one statement. */
-async function findOrganizationClient(
-  { vault, knowledge }: Pick<Storage, 'knowledge' | 'vault'>,
-  orgId: string,
-  by: { readonly id: string } | { readonly url: string },
-): Promise<OrganizationClient | undefined> {
-  const client = await knowledge.mcpOauthClients.findSealed(orgId, by);
-  if (client === undefined) return undefined;
-  const { id, issuer, clientId, scopes, sealed } = client;
-  const secret = await vault.open(mcpOauthClientPlace(client), sealed);
-  return { id, issuer, clientId, scopes, ...(secret === '' ? {} : { clientSecret: secret }) };
 }

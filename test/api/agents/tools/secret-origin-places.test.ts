@@ -104,7 +104,7 @@ it('a database of an older version binds what it stores to the tools that name i
   });
 });
 
-it('stored secrets are opened in one place each: for tools, connections, clients of MCP servers, tasks and webhooks', () => {
+it('stored secrets are opened in one place for tools, in one for connections, and in one to sign for webhooks', () => {
   const root = new URL('../../../../src', import.meta.url).pathname;
   const holding = (text: string) =>
     readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -114,7 +114,6 @@ it('stored secrets are opened in one place each: for tools, connections, clients
     'domain/conversations/tasks/notifications.ts',
     'domain/operations/webhooks/delivery.ts',
     'engine/knowledge/connections/secrets.ts',
-    'engine/tools/mcp/create.ts',
     'engine/tools/secrets/bound-secrets.ts',
   ]);
   expect(holding('.sealedFor(')).toEqual(['engine/tools/secrets/bound-secrets.ts']);

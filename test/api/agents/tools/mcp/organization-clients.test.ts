@@ -143,6 +143,6 @@ it('is seen and saved by administrators only', async () => {
   const member = await make.withKey(ann, { scopes: ['ADMIN:READ', 'ADMIN:WRITE', 'CONNECTIONS:WRITE'] });
   expect((await save({}, member)).status).toBe(403);
   expect((await member.get(path)).status).toBe(403);
-  expect((await member.get(`${path}/${body.id}`)).status).toBe(404);
+  expect((await member.get(`${path}/${body.id}`)).status).toBe(403);
   expect((await member.delete(`${path}/${body.id}`)).status).toBe(403);
 });
