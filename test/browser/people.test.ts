@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../support/browser/browser.ts';
-import { builtConsole } from '../support/browser/console.ts';
 import { keepPicture, openPage, visible } from '../support/browser/pages.ts';
 import type { Organization, Person } from '../support/make.ts';
 import { startIdentityProvider } from '../support/people/identity-provider.ts';
@@ -16,7 +15,6 @@ let home: Organization;
 let admin: Person;
 
 beforeAll(async () => {
-  await builtConsole();
   provider.register(service.url, 'idp');
   const { data } = await service.client().graphql('{ viewer { organization { id tenantId } } }');
   home = data.viewer.organization;

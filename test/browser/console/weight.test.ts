@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { builtConsole } from '../../support/browser/console.ts';
 
 const dist = join(import.meta.dirname, '../../../console/dist');
 const firstLoadMaxBytes = 180 * 1024;
@@ -15,8 +14,7 @@ interface Chunk {
 }
 let chunks: Readonly<Record<string, Chunk>>;
 
-beforeAll(async () => {
-  await builtConsole();
+beforeAll(() => {
   chunks = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8'));
 });
 

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import { SessionDocument } from '../../../console/src/graphql/documents.ts';
 import type { TestClient } from '../client.ts';
@@ -9,9 +7,6 @@ import type { Person } from '../make.ts';
 import type { TestService } from '../service.ts';
 import { sessionFor } from './console-sessions.ts';
 
-const root = join(import.meta.dirname, '../../..');
-const run = promisify(execFile);
-let built: Promise<unknown> | undefined;
 /** Half the size of `axe.source`, which the browser parses anew in every document. */
 const axeSource = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
@@ -47,7 +42,6 @@ export async function openConsole(
   path = '/',
   { scheme = 'light', width = 1280, height = 800, scale = 1, locale = 'en-US' }: ConsoleView = {},
 ): Promise<OpenConsole> {
-  await builtConsole();
   const options = { colorScheme: scheme, deviceScaleFactor: scale, locale, reducedMotion: 'reduce' } as const;
   const { context, page } = await sessionFor(service.url, options);
   await page.setViewportSize({ width, height });
@@ -123,10 +117,4 @@ export function overflowWidth(page: Page): Promise<number> {
 export async function keepConsolePicture(page: Page, name: string): Promise<void> {
   const folder = process.env.BROWSER_PICTURES;
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
-}
-
-/** Builds the console when its sources changed; once a worker. */
-export function builtConsole(): Promise<unknown> {
-  built ??= run(process.execPath, ['console/build.ts', '--if-changed'], { cwd: root });
-  return built;
 }

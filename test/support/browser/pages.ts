@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import { afterAll, onTestFinished, TestRunner } from 'vitest';
 import { launchBrowser } from './browser.ts';
-import { builtConsole } from './console.ts';
 
 export interface OpenPage {
   readonly page: Page;
@@ -42,7 +41,6 @@ export async function openPage(
   scheme: 'light' | 'dark' = 'light',
   width = 1280,
 ): Promise<OpenPage> {
-  await builtConsole();
   const { origin } = new URL(address);
   opening ??= launchBrowser();
   const place = idle.findLastIndex((each) => each.origin === origin);

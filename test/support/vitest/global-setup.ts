@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { createLogger } from '../../../src/http/log/logging.ts';
 import { loadSettings } from '../../../src/settings.ts';
@@ -15,16 +17,21 @@ declare module 'vitest' {
   }
 }
 
-/** Makes one empty, migrated database; each service of a test starts with a copy of it. */
+const root = join(import.meta.dirname, '../../..');
+
+/** Makes one empty, migrated database, of which each service of a test starts with a copy, and the console that services answer with, unless it is built. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   removeLeftovers();
   // The test workers inherit it.
   process.env.TEST_RUN = randomBytes(4).toString('hex');
-  // Every first start of an embedded database copies it, that of the template too.
-  await makePreparedDatabase().catch((error: unknown) => {
-    // Another run makes it. Until it is there, first starts take longer.
-    if (!(error instanceof FolderInUseError)) throw error;
-  });
+  await Promise.all([
+    promisify(execFile)(process.execPath, ['console/build.ts', '--if-changed'], { cwd: root }),
+    // Every first start of an embedded database copies it, that of the template too.
+    makePreparedDatabase().catch((error: unknown) => {
+      // Another run makes it. Until it is there, first starts take longer.
+      if (!(error instanceof FolderInUseError)) throw error;
+    }),
+  ]);
   const place = await emptyPlace();
   const settings = loadSettings({ ...place.env, LOG_LEVEL: 'warn', ROLE: 'web' });
   const deps = await createDeps({

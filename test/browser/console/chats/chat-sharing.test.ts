@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, builtConsole, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { sessionFor } from '../../../support/browser/console-sessions.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
@@ -37,7 +37,6 @@ async function share(chatId: string, input: object): Promise<string> {
 async function openShared(who: Person | undefined, path: string, heading: string): Promise<Page> {
   let page: Page;
   if (who === undefined) {
-    await builtConsole();
     ({ page } = await sessionFor(service.url, {
       colorScheme: 'light',
       deviceScaleFactor: 1,
