@@ -19,7 +19,7 @@ const ends = callsOf(buildSchema(), []).filter(({ operation }) =>
 const callers = 5;
 /** What may be asked for again, because it names no one thing, or says how something has to be in the end. */
 const repeatable: ReadonlySet<string> = new Set([
-  ...['cancelDataSource', 'cancelResponse', 'cancelRun', 'cancelVectorStoreFileBatch', 'revokeChatShare', 'removeDatasetCases'],
+  ...['cancelDataSource', 'cancelResponse', 'cancelRun', 'cancelVectorStoreFileBatch', 'revokeChatShare'],
   ...['deleteAgentGrants', 'deleteBinnedChats', 'deleteMemories', 'endOtherSessions'],
 ]);
 let setting: Setting;

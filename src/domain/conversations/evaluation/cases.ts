@@ -63,6 +63,8 @@ export async function changeCases(
   await deps.audit.change(caller, async () => {
     const result = await datasets.changeCases(id, { ...change, at: deps.now() }, datasetBounds.casesMax);
     if (result === 'missing') throw missingDataset();
+    if (result === 'case-missing')
+      throw new DomainError('NOT_FOUND', 'A case was taken out of the dataset meanwhile', { param: 'caseIds' });
     if (result === 'full') throw tooManyCases(change.added?.length ?? 0);
     return { id, orgId };
   });

@@ -8,13 +8,13 @@ import { lockRow } from '../../ground/sql/locks.ts';
 export type NewDataset = Omit<Dataset, 'updatedAt' | 'revision' | 'caseCount' | 'draftCount'>;
 export type NewCase = Omit<DatasetCase, 'fromRevision' | 'createdAt' | 'orgId' | 'datasetId'>;
 
-/** `full`: the dataset, or the agent, has as many as may be. */
-export type DatasetWrite = 'written' | 'full' | 'missing';
+/** `full`: the dataset, or the agent, has as many as may be. `case-missing`: a case to change or to take out is gone. */
+export type DatasetWrite = 'written' | 'full' | 'missing' | 'case-missing';
 
 /** A change of the cases of a dataset, which makes a new revision. */
 export interface CaseChange {
   readonly added?: readonly NewCase[];
-  /** Cases as they are from now on; those that the dataset has not are left out. */
+  /** Cases as they are from now on. */
   readonly changed?: readonly NewCase[];
   /** Ids of cases to take out; `all`: every one. */
   readonly removed?: readonly string[] | 'all';
@@ -78,9 +78,10 @@ export class DatasetStore {
         const removedIds = change.removed === 'all' ? undefined : [...changedIds, ...(change.removed ?? [])];
         const present = { datasetId, toRevision: null, ...(removedIds === undefined ? {} : { id: { in: removedIds } }) };
         const ended = await tx.prisma.datasetCase.findMany({ where: present, select: { id: true, createdAt: true } });
-        await tx.prisma.datasetCase.updateMany({ where: present, data: { toRevision: revision } });
         const createdAt = new Map(ended.map((row) => [row.id, row.createdAt]));
-        const rows = [...(change.changed ?? []).filter(({ id }) => createdAt.has(id)), ...(change.added ?? [])].map((row) => ({
+        if (removedIds?.some((id) => !createdAt.has(id))) return 'case-missing';
+        await tx.prisma.datasetCase.updateMany({ where: present, data: { toRevision: revision } });
+        const rows = [...(change.changed ?? []), ...(change.added ?? [])].map((row) => ({
           ...row,
           ...{ datasetId, orgId: before.orgId, fromRevision: revision, createdAt: createdAt.get(row.id) ?? change.at },
         }));

@@ -1,5 +1,6 @@
 import type { Memory } from '../../../entities/conversations/memory.ts';
 import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
+import { unlessMissing } from '../../ground/conflicts.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';
@@ -100,7 +101,7 @@ export class MemoryStore {
         });
         if (other !== null) return 'conflict';
       }
-      return tx.prisma.memory.update({ where: { id }, data: changes, select: shownColumns });
+      return unlessMissing(tx.prisma.memory.update({ where: { id }, data: changes, select: shownColumns }));
     });
     if (typeof result === 'object') this.#announce(id);
     return result;
@@ -158,7 +159,9 @@ async function remember({ prisma }: Transaction, memory: NewMemory, countMax: nu
     key === null ? null : await prisma.memory.findFirst({ where: { orgId, userId, agentId, key }, select: { id: true } });
   if (before !== null) {
     const data = { text, searchText, config, callKey };
-    return { kind: 'replaced', memory: await prisma.memory.update({ where: { id: before.id }, data, select: shownColumns }) };
+    const memory = await unlessMissing(prisma.memory.update({ where: { id: before.id }, data, select: shownColumns }));
+    // Deleted meanwhile, it is stored anew.
+    if (memory !== undefined) return { kind: 'replaced', memory };
   }
   if ((await prisma.memory.count({ where: { orgId, userId } })) >= countMax) return { kind: 'full' };
   const data = { id, createdAt, orgId, userId, agentId, key, callKey, text, searchText, config };

@@ -1,6 +1,7 @@
 import type { Prompt, PromptVisibility } from '../../../entities/conversations/prompt.ts';
 import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Prisma } from '../../generated/client.ts';
+import { unlessMissing } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
 import { mergeLatest, newestFirst, readPage } from '../../ground/lists/paging.ts';
 import { containing } from '../../ground/lists/where.ts';
@@ -82,7 +83,7 @@ export class PromptStore {
       const { command } = data;
       if (command !== undefined && (await prompt.count({ where: { orgId, userId, command, id: { not: id } } })) > 0)
         return 'taken';
-      await prompt.update({ where: { id }, data });
+      if ((await unlessMissing(prompt.update({ where: { id }, data, select: { id: true } }))) === undefined) return 'missing';
       if (groupIds !== undefined) {
         await promptGroup.deleteMany({ where: { promptId: id, groupId: { notIn: [...groupIds] } } });
         await promptGroup.createMany({ data: groupIds.map((groupId) => ({ promptId: id, groupId })), skipDuplicates: true });
