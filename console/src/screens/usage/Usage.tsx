@@ -40,7 +40,8 @@ export function Usage() {
   };
   useLiveReload(UsageChangedDocument, {}, reload, { pauseMs: reloadEveryMs });
   const total = runs.data?.days.total;
-  const isEmpty = total?.runCount === 0 && ledger.data?.usage.apiTokensUsed === 0 && ledger.data.usage.dataTokensUsed === 0;
+  const used = ledger.data?.usage;
+  const isEmpty = total?.runCount === 0 && used?.apiTokensUsed === 0 && used.dataTokensUsed === 0 && used.cost === 0;
   return (
     <Page
       title={t('Usage')}

@@ -5,7 +5,7 @@ import type { Database } from '../../ground/database.ts';
 import { Parameters } from '../../ground/sql/where.ts';
 import { listSpans, type UsageSpan } from './spans.ts';
 
-/** A list of users, keys or models that used tokens in an organization. */
+/** A list of users, keys or models that used tokens in an organization, or cost something without: pictures and searches have prices too. */
 export interface SubjectPlace {
   readonly orgId: string;
   readonly subject: UsageSubject;
@@ -68,7 +68,7 @@ function toSumsSql({ orgId, subject, userId }: SubjectPlace, period: UsagePeriod
   const usageSql = listSpans(subject, period).map(read).join(' union all ');
   const restriction = userId === undefined ? '' : restrictions[subject](parameters, org, userId);
   const text = `select value, sum(data)::float8 as data, sum(api)::float8 as api, sum(cost)::float8 as cost, (sum(data) + sum(api))::float8 as tokens
-    from (${usageSql}) as used where value <> ''${restriction} group by value having sum(data) + sum(api) > 0`;
+    from (${usageSql}) as used where value <> ''${restriction} group by value having sum(data) + sum(api) > 0 or sum(cost) > 0`;
   return { text, given: parameters };
 }
 

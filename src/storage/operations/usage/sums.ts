@@ -84,8 +84,8 @@ async function added(
   const parts = await Promise.all(spans.map(async (span) => ({ sign: span.sign, used: await read(span) })));
   for (const { sign, used: usageSums } of parts)
     for (const [value, tokens] of usageSums) sums.set(value, plus(sums.get(value) ?? noTokensUsed, tokens, sign));
-  for (const [value, { dataTokensUsed, apiTokensUsed }] of sums)
-    if (dataTokensUsed === 0 && apiTokensUsed === 0) sums.delete(value);
+  for (const [value, { dataTokensUsed, apiTokensUsed, costBillionths }] of sums)
+    if (dataTokensUsed === 0 && apiTokensUsed === 0 && costBillionths === 0) sums.delete(value);
   return sums;
 }
 

@@ -313,6 +313,25 @@ describe('usage', () => {
     expect(before.data.usage.keys.nodes).toEqual([]);
   });
 
+  it('names what cost something without tokens, as pictures do', async () => {
+    const agent = await make.agent({ owner: ann });
+    const picture = { ...toRow(ann, 0), agentId: agent.id, modelId: 'openai/pictures', cost: 250_000_000 };
+    await service.deps.storage.operations.usage.add([picture], 'test');
+    const query = `query ($from: DateTime) { usage(from: $from) { cost agents { nodes { cost agent { id } } }
+      users { nodes { cost userId } } keys { nodes { cost keyId } } models { totalCount nodes { cost modelId } } } }`;
+    for (const variables of [{}, { from: new Date(Date.now() - 3_600_000).toISOString() }]) {
+      expect((await admin.graphql(query, variables)).data.usage).toEqual({
+        cost: 0.25,
+        agents: { nodes: [{ cost: 0.25, agent: { id: agent.id } }] },
+        users: { nodes: [{ cost: 0.25, userId: ann.userId }] },
+        keys: { nodes: [{ cost: 0.25, keyId: ann.keyId }] },
+        models: { totalCount: 1, nodes: [{ cost: 0.25, modelId: 'openai/pictures' }] },
+      });
+    }
+    const { data } = await admin.graphql('query ($id: ID!) { agent(id: $id) { usage { cost } } }', { id: agent.id });
+    expect(data.agent.usage.cost).toBe(0.25);
+  });
+
   it('shows a member its own use and keys, and the same sums for a part of a day', async () => {
     const bob = await make.person({ organization });
     await Promise.all([ask(ann), ask(bob)]);
