@@ -4,7 +4,7 @@ import { benchAgentList } from './agent-list/agent-list.ts';
 import { benchCompletions, type Row } from './completions/completions.ts';
 import { benchGuards } from './completions/guards.ts';
 import { benchOverload } from './completions/overload.ts';
-import { benchIndexing } from './indexing.ts';
+import { benchIndexing } from './indexing/indexing.ts';
 import { benchLists } from './lists.ts';
 import { benchReferencePage } from './reference-page.ts';
 import { benchStalledReaders } from './stalled-readers.ts';

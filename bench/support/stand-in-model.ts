@@ -33,20 +33,31 @@ function hashOf(text: string): number {
 }
 
 /** Serves the stand-in as `/embeddings`. @returns the base address of the provider. */
-export async function serveStandIn(): Promise<{ readonly url: string; close(): void }> {
+export async function serveStandIn(): Promise<StandInServer> {
+  const counts = { requests: 0, texts: 0 };
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const { input = [] } = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}') as { input?: readonly string[] };
+    counts.requests += 1;
+    counts.texts += input.length;
     res.setHeader('content-type', 'application/json');
     res.end(JSON.stringify({ data: input.map((text, index) => ({ index, embedding: standInVector(text) })) }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counts,
     close() {
       server.closeAllConnections();
       server.close();
     },
   };
+}
+
+export interface StandInServer {
+  readonly url: string;
+  /** What it was asked so far. */
+  readonly counts: { readonly requests: number; readonly texts: number };
+  close(): void;
 }

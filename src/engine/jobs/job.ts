@@ -16,6 +16,8 @@ export interface JobPayloads {
   'data.export': { readonly exportId: string };
   'data.erase': { readonly erasureId: string };
   'knowledge.index-item': { readonly itemId: string };
+  /** Small new items of one request. */
+  'knowledge.index-items': { readonly itemIds: readonly string[] };
   /** Reads a source: its connector lists the documents; what was given is queued once more. */
   'knowledge.sync-source': { readonly dataSourceId: string; readonly trigger: RunTrigger };
   /** Reads who may open the items of a MIRRORED source. */

@@ -1,4 +1,5 @@
 import type { RunTrigger } from '../../entities/knowledge/source-run.ts';
+import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import type { OwnedId } from '../../storage/knowledge/indexing/indexing.ts';
 import type { EnqueueOptions } from '../jobs/job.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -18,6 +19,34 @@ export function itemJobs(
       items.map((item) => ({ payload: { itemId: item.id }, owner: item, key: item.id })),
       { startAfterMs, tx },
     );
+}
+
+/** Content of an item that is indexed together with others: of a few passages at most. */
+const smallBytesMax = 16 * 1024;
+/** Items of one job: less than a second of work. */
+const groupItems = 64;
+
+/** Queues the jobs of items that are new, whose content is stored: small ones together, which costs a fraction of what each would cost alone. */
+export async function queueNewItems(
+  jobs: Jobs,
+  owner: ShareOwner,
+  items: readonly { readonly id: string; readonly sizeBytes: number }[],
+  tx: EnqueueOptions['tx'],
+): Promise<void> {
+  const isSmall = ({ sizeBytes }: { readonly sizeBytes: number }) => sizeBytes <= smallBytesMax;
+  const smallIds = items.filter(isSmall).map(({ id }) => id);
+  const largeIds = items.filter((item) => !isSmall(item)).map(({ id }) => id);
+  const groups = Array.from({ length: Math.ceil(smallIds.length / groupItems) }, (_, index) =>
+    smallIds.slice(index * groupItems, (index + 1) * groupItems),
+  );
+  const aloneIds = [...groups.filter(({ length }) => length === 1).flat(), ...largeIds];
+  const payloads = groups.filter(({ length }) => length > 1).map((itemIds) => ({ payload: { itemIds }, owner, key: undefined }));
+  await jobs.enqueueAll('knowledge.index-items', payloads, { tx });
+  await jobs.enqueueAll(
+    'knowledge.index-item',
+    aloneIds.map((itemId) => ({ payload: { itemId }, owner, key: itemId })),
+    { tx },
+  );
 }
 
 /** Queues the job of each source, of which one waits at most. */

@@ -54,6 +54,7 @@ const queueWords = (t: Text['t']): Readonly<Record<string, string>> => ({
   'data.export': t('Export data'),
   'data.erase': t('Erase data of a person'),
   'knowledge.index-item': t('Index documents'),
+  'knowledge.index-items': t('Index small documents together'),
   'knowledge.sync-source': t('Read sources'),
   'knowledge.sync-permissions': t('Read permissions'),
   'knowledge.embed-source': t('Embed passages'),

@@ -8,7 +8,7 @@ import type { fileBatchBody } from '../../../wire/vector-stores/bodies.ts';
 import type { Deps } from '../../deps.ts';
 import { visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
-import { makeCopies, queueIndexing, removeCopies, type WantedFile } from './copies.ts';
+import { makeCopies, queueCopies, queueIndexing, removeCopies, type WantedFile } from './copies.ts';
 import { type StoreFileListQuery, tooManyFiles } from './files.ts';
 import { type Optional, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
 import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
@@ -65,7 +65,7 @@ export async function createFileBatch(
       copies,
       [...existingByFile.values()],
       filesMax,
-      queueIndexing(deps, caller),
+      queueCopies(deps, caller, copies),
     );
     if (addedBatch.kind === 'full') throw tooManyFiles(deps);
     if (addedBatch.kind === 'missing')

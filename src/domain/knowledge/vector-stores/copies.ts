@@ -1,3 +1,4 @@
+import { queueNewItems } from '../../../engine/knowledge/queue.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { FileAttributes } from '../../../entities/knowledge/vector-store.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
@@ -96,7 +97,17 @@ export function removeCopies(deps: Deps, copies: readonly Pick<NewStoreFile, 'co
   );
 }
 
-/** Queues the indexing of files in the transaction that writes their rows. */
+/** Queues the indexing of those copies that get a row, in the transaction that writes it. */
+export function queueCopies(deps: Deps, caller: Caller, copies: readonly NewStoreFile[]): AlsoQueue {
+  return (tx, itemIds) => {
+    const addedIds = new Set(itemIds);
+    const added = copies.filter(({ itemId }) => addedIds.has(itemId));
+    const items = added.map(({ itemId: id, sizeBytes }) => ({ id, sizeBytes }));
+    return queueNewItems(deps.jobs, caller, items, tx);
+  };
+}
+
+/** Queues the indexing of files that are indexed once more, in the transaction that decides it. */
 export function queueIndexing(deps: Deps, caller: Caller): AlsoQueue {
   return (tx, itemIds) => {
     const jobs = itemIds.map((itemId) => ({ payload: { itemId }, owner: caller, key: itemId }));

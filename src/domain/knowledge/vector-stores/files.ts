@@ -8,7 +8,7 @@ import type { newStoreFileBody, storeFileChangesBody } from '../../../wire/vecto
 import type { Deps } from '../../deps.ts';
 import { visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
-import { makeCopies, queueIndexing, removeCopies } from './copies.ts';
+import { makeCopies, queueCopies, queueIndexing, removeCopies } from './copies.ts';
 import { createRemoval } from './detach.ts';
 import { type Optional, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
 import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
@@ -46,7 +46,7 @@ export async function attachFile(
   const undo = () => removeCopies(deps, [copy]);
   const filesMax = deps.settings.VECTOR_STORE_FILES_MAX;
   const add = async () => {
-    if (await vectorStores.addFile(storeId, copy, filesMax, queueIndexing(deps, caller))) return true;
+    if (await vectorStores.addFile(storeId, copy, filesMax, queueCopies(deps, caller, [copy]))) return true;
     if ((await vectorStores.findFile(storeId, input.fileId)) === undefined) throw tooManyFiles(deps);
     return false;
   };

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import { canEditDataSource, visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { deleteDataSource } from '../sources.ts';
-import { makeCopies, queueIndexing, removeCopies } from './copies.ts';
+import { makeCopies, queueCopies, removeCopies } from './copies.ts';
 import { pageFrom, readDays, readPageInput, readStoreMetadata, requireOwnChunks } from './input.ts';
 
 export type CreateVectorStoreInput = z.output<typeof newStoreBody>;
@@ -51,7 +51,7 @@ export async function createVectorStore(deps: Deps, caller: Caller, input: Creat
   const store = { id, createdAt, orgId, ownerUserId, name, description, metadata, expiresAfterDays: days, expiresAt };
   try {
     await deps.audit.change(caller, async () => {
-      await deps.storage.knowledge.vectorStores.create(store, files, queueIndexing(deps, caller));
+      await deps.storage.knowledge.vectorStores.create(store, files, queueCopies(deps, caller, files));
       return { id };
     });
   } catch (error) {

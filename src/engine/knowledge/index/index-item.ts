@@ -11,6 +11,7 @@ import type { IdKind } from '../../../entities/ground/ids.ts';
 import { isConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Settings } from '../../../settings.ts';
 import { readBlobAddress } from '../../../storage/blobs/address.ts';
+import type { Database } from '../../../storage/ground/database.ts';
 import type { IndexedContent, IndexFailure, IndexLease, ItemLeft } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { NewChunk } from '../../../storage/knowledge/passages/chunks.ts';
 import type { Storage } from '../../../storage/storage.ts';
@@ -57,6 +58,9 @@ const retryMaxMs = 15 * 60_000;
  * transactions one after the other: one of 16 chunks takes about 100 ms, so while callers ask, they wait for one of four.
  */
 const chunksAtOnce = { server: 128, embedded: 16, beforeCallers: 4 } as const;
+export function chunksOfTransaction(db: Pick<Database, 'kind' | 'makesCallersWait'>): number {
+  return chunksAtOnce[db.makesCallersWait ? 'beforeCallers' : db.kind];
+}
 /** The progress at which fetching and reading end, of 100. */
 const fetchedPercent = 5;
 const parsedPercent = 25;
@@ -82,12 +86,23 @@ export async function indexItem(context: IndexContext, itemId: string, signal: A
       await storage.knowledge.indexing.clean(itemId);
       return { kind: 'done', dataSourceId };
     }
-    const kind = await indexLeased(context, lease, signal);
+    const kind = await indexLeased(context, lease, signal, (content) => storage.knowledge.indexing.complete(lease, content));
     if (kind !== 'again') return { kind, dataSourceId };
   }
 }
 
-async function indexLeased(context: IndexContext, lease: IndexLease, signal: AbortSignal): Promise<'done' | 'waits' | 'again'> {
+/**
+ * Indexes an item whose lease is held.
+ *
+ * @param complete  makes the generation live and ends the lease.
+ * @returns `again`: it changed meanwhile, and is queued.
+ */
+export async function indexLeased(
+  context: IndexContext,
+  lease: IndexLease,
+  signal: AbortSignal,
+  complete: (content: IndexedContent) => Promise<ItemLeft>,
+): Promise<'done' | 'waits' | 'again'> {
   const { storage, settings } = context;
   const hold = holdLease(storage.leases, 'item', lease, settings.INDEX_LEASE_MS);
   const cleanEnded = async ({ isRunWanted, needsCleaning }: ItemLeft) => {
@@ -102,7 +117,7 @@ async function indexLeased(context: IndexContext, lease: IndexLease, signal: Abo
   try {
     if (lease.isTakenOver && lease.attempt > indexStartsMax)
       return await cleanEnded(await storage.knowledge.indexing.fail(lease, interrupted(lease)));
-    return await cleanEnded(await runLeased(context, lease, AbortSignal.any([signal, hold.lost])));
+    return await cleanEnded(await runLeased(context, lease, AbortSignal.any([signal, hold.lost]), complete));
   } catch (error) {
     if (isLost(error, hold)) return await notLost(error);
     return await settleFailure(context, lease, error, signal).then(
@@ -114,7 +129,12 @@ async function indexLeased(context: IndexContext, lease: IndexLease, signal: Abo
   }
 }
 
-async function runLeased(context: IndexContext, lease: IndexLease, signal: AbortSignal): Promise<ItemLeft> {
+async function runLeased(
+  context: IndexContext,
+  lease: IndexLease,
+  signal: AbortSignal,
+  complete: (content: IndexedContent) => Promise<ItemLeft>,
+): Promise<ItemLeft> {
   const { storage, settings, extractor } = context;
   const { indexing } = storage.knowledge;
   const folder = await mkdtemp(join(tmpdir(), 'parley-item-'));
@@ -136,7 +156,7 @@ async function runLeased(context: IndexContext, lease: IndexLease, signal: Abort
     const built = await buildGeneration(context, lease, document, signal);
     const { title, omissions } = document;
     const usageEntryId = context.newId('usageEntry');
-    return await indexing.complete(lease, { contentHash, title, mimeType: document.mimeType, omissions, ...built, usageEntryId });
+    return await complete({ contentHash, title, mimeType: document.mimeType, omissions, ...built, usageEntryId });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -222,7 +242,7 @@ async function buildGeneration(
     batch.push(chunk);
     documentCount += 1;
     tokenCount += chunk.tokenCount;
-    if (batch.length >= chunksAtOnce[db.makesCallersWait ? 'beforeCallers' : db.kind]) await flush(chunk);
+    if (batch.length >= chunksOfTransaction(db)) await flush(chunk);
   }
   // A first generation ends with its last chunks: a short document takes one transaction. Vectors are taken over before the earlier one goes.
   const last = batch.at(-1);

@@ -1,3 +1,4 @@
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import type { OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { PermissionReaders } from '../connectors/registry.ts';
@@ -5,7 +6,8 @@ import { queueEmbedding, registerVectorJobs, type VectorJobsContext } from '../e
 import { itemJobs, queuePermissions, sourceJobs } from '../queue.ts';
 import { registerPermissionJobs } from '../sync/permission-jobs.ts';
 import { syncSource } from '../sync/sync-source.ts';
-import { type IndexContext, indexItem } from './index-item.ts';
+import { indexItems } from './index-group.ts';
+import { type IndexContext, type IndexOutcome, indexItem } from './index-item.ts';
 
 export interface IndexJobsContext extends Omit<IndexContext, 'owner'>, Pick<VectorJobsContext, 'embeddings'> {
   readonly jobs: Jobs;
@@ -28,18 +30,26 @@ export function registerIndexJobs(context: IndexJobsContext): void {
   const leaseMs = settings.INDEX_LEASE_MS;
   const endRun = (dataSourceId: string) => syncing.closeEnded(dataSourceId, sourceJobs(jobs, 'REFRESH'));
 
+  const settle = async (outcomes: readonly (IndexOutcome & { readonly itemId: string })[], owner: ShareOwner) => {
+    // Another job holds the item: look again when its lease is over, in case its process died.
+    const heldItems = outcomes.filter(({ kind }) => kind === 'held').map(({ itemId }) => ({ ...owner, id: itemId }));
+    await itemJobs(jobs, 'knowledge.index-item', leaseMs)(undefined, heldItems);
+    for (const dataSourceId of new Set(outcomes.map((outcome) => outcome.dataSourceId))) {
+      await queueEmbedding(context, { ...owner, id: dataSourceId });
+      await endRun(dataSourceId);
+    }
+  };
+
   jobs.work(
     'knowledge.index-item',
     { concurrency: settings.INDEX_CONCURRENCY, timeoutMs: 6 * hourMs },
     async ({ itemId }, signal, { id, owner }) => {
       const outcome = await indexItem({ ...context, owner: id }, itemId, signal);
-      if (outcome === undefined) return;
-      const { dataSourceId } = outcome;
-      // Another job holds the item: look again when its lease is over, in case its process died.
-      if (outcome.kind === 'held') await itemJobs(jobs, 'knowledge.index-item', leaseMs)(undefined, [{ ...owner, id: itemId }]);
-      await queueEmbedding(context, { ...owner, id: dataSourceId });
-      await endRun(dataSourceId);
+      if (outcome !== undefined) await settle([{ ...outcome, itemId }], owner);
     },
+  );
+  jobs.work('knowledge.index-items', { concurrency: 1, timeoutMs: 6 * hourMs }, async ({ itemIds }, signal, { id, owner }) =>
+    settle(await indexItems({ ...context, owner: id }, itemIds, signal), owner),
   );
   jobs.work(
     'knowledge.sync-source',

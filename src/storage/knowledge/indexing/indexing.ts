@@ -6,6 +6,7 @@ import { busyStates, isBusy } from '../items/states.ts';
 import type { ChunkStore } from '../passages/chunks.ts';
 import { findDueSources, isPeriodOver, openRuns } from '../sources/refresh-period.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
+import { ItemGroups } from './item-groups.ts';
 import { type AlsoInTransaction, type OwnedId, removedAtOnce } from './lease.ts';
 import { LeasedItems } from './leased-items.ts';
 
@@ -21,16 +22,18 @@ export type { IndexedContent, IndexFailure, IndexLease, ItemLeft, OwnedId } from
  *        └──requeue── INDEXED, FAILED, SKIPPED, CANCELLED          (cancel: CANCELLED or INDEXED; delete: DELETING, from any state)
  * ```
  *
- * A new document of few passages is INDEXED right after PARSING, a short one right after FETCHING. Every item outside of the states at rest has a job `knowledge.index-item`, which is
- * queued in the transaction that changes the state.
+ * A new document of few passages is INDEXED right after PARSING, a short one right after FETCHING. Every item outside of the states at rest has a job `knowledge.index-item`, or is
+ * in one of `knowledge.index-items`, which is queued in the transaction that changes the state.
  */
 export class IndexingStore extends LeasedItems {
+  readonly groups: ItemGroups;
   readonly #db: Database;
   readonly #signals: Signals;
   readonly #chunks: ChunkStore;
 
   constructor(db: Database, signals: Signals, chunks: ChunkStore) {
     super(db, signals, chunks);
+    this.groups = new ItemGroups(db, signals, chunks);
     this.#db = db;
     this.#signals = signals;
     this.#chunks = chunks;

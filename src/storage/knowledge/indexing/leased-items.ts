@@ -16,7 +16,7 @@ import {
 } from './lease.ts';
 
 /** Nothing is reserved for indexing: no call of a model waits behind it. */
-const nobody = '';
+export const nobody = '';
 const leftoverColumns = '"isRunWanted", "needsCleaning"';
 
 /** The items that a process holds the lease of. */
@@ -190,7 +190,7 @@ function updateLeased<Row = object>(
 }
 
 /** An item that changed meanwhile is queued in the same statement: a process that is killed after it loses nothing. */
-function endSql(status: string): string {
+export function endSql(status: string): string {
   return `"indexStatus" = case when "isRunWanted" then 'QUEUED' else ${status} end, ${leaseSql.ended('item')}, attempt = 0,
      "isForced" = "isForced" and "isRunWanted", "indexPercentage" = case when "isRunWanted" then 0 else 100 end`;
 }
@@ -211,26 +211,31 @@ async function takeItem(
   indexStatus: string,
 ): Promise<IndexLease | undefined> {
   if (!(openStates as readonly string[]).includes(indexStatus)) return undefined;
-  const set = `"updatedAt" = now(), "indexStatus" = 'FETCHING', "indexPercentage" = 0, attempt = attempt + 1, "isRunWanted" = false`;
-  const terms = { set, where: '"indexStatus" = $4', returning: leaseColumns };
+  const terms = { set: takenSql, where: '"indexStatus" = $4', returning: leaseColumns };
   const item = await takeLeased<TakenItem>(db, 'item', request, terms, [indexStatus]);
-  if (item === undefined) return undefined;
-  const { ownerUserId, ...source } = item.source;
-  return { ...item, owner: request.owner, ownerUserId, source, isTakenOver: isBusy(indexStatus) };
+  return item === undefined ? undefined : toLease(item, request.owner, isBusy(indexStatus));
 }
 
-type TakenItem = Omit<IndexLease, 'owner' | 'ownerUserId' | 'source' | 'isTakenOver'> & {
+/** SET: an item that is taken. */
+export const takenSql = `"updatedAt" = now(), "indexStatus" = 'FETCHING', "indexPercentage" = 0, attempt = attempt + 1, "isRunWanted" = false`;
+
+export function toLease(item: TakenItem, owner: string, isTakenOver: boolean): IndexLease {
+  const { ownerUserId, ...source } = item.source;
+  return { ...item, owner, ownerUserId, source, isTakenOver };
+}
+
+export type TakenItem = Omit<IndexLease, 'owner' | 'ownerUserId' | 'source' | 'isTakenOver'> & {
   readonly source: IndexLease['source'] & Pick<IndexLease, 'ownerUserId'>;
 };
 
-const leaseColumns = `id, attempt, "dataSourceId", "orgId", "liveGeneration", "isForced", "contentHash", "contentBlobKey", name, "uniqueId", "contentUrl",
+export const leaseColumns = `id, attempt, "dataSourceId", "orgId", "liveGeneration", "isForced", "contentHash", "contentBlobKey", name, "uniqueId", "contentUrl",
   metadata, "listedKey", coalesce(filename, '') as filename, coalesce("mimeType", '') as "mimeType", (
     select json_build_object('ownerUserId', s."ownerUserId", 'type', s.type, 'data', s.data, 'tenantId', o."tenantId")
     from data_sources s join organizations o on o.id = s."orgId" where s.id = "dataSourceId"
   ) as source`;
 
 /** What indexing an item adds to the ledger. */
-function toUsage({ orgId, ownerUserId }: IndexLease, { usageEntryId, tokenCount }: IndexedContent): UsageRow {
+export function toUsage({ orgId, ownerUserId }: IndexLease, { usageEntryId, tokenCount }: IndexedContent): UsageRow {
   return {
     ...{ id: usageEntryId, createdAt: new Date(), orgId, userId: ownerUserId, keyId: null, agentId: null, runId: null },
     ...{

@@ -13,6 +13,13 @@ export interface ChunkGeneration {
   readonly config: string;
 }
 
+/** Chunks of one source and configuration, each of the generation of an item that is being built. */
+export interface ChunkGroup {
+  readonly dataSourceId: string;
+  readonly config: string;
+  readonly chunks: readonly (NewChunk & Pick<ChunkGeneration, 'itemId' | 'generation'>)[];
+}
+
 export interface NewChunk {
   readonly ordinal: number;
   readonly headingPath: string;
@@ -58,12 +65,17 @@ export class ChunkStore extends ChunkRanking {
   async add(
     tx: Transaction,
     { dataSourceId, itemId, generation, config }: ChunkGeneration,
-    chunks: readonly NewChunk[],
+    newChunks: readonly NewChunk[],
   ): Promise<void> {
+    await this.addGroup(tx, { dataSourceId, config, chunks: newChunks.map((chunk) => ({ ...chunk, itemId, generation })) });
+  }
+
+  /** The same for chunks of several items: words that they share are written once. */
+  async addGroup(tx: Transaction, { dataSourceId, config, chunks }: ChunkGroup): Promise<void> {
     if (chunks.length === 0) return;
     const [parsedRow] = await tx.query<{ chunks: string }>(parseSql, [config, JSON.stringify(chunks)]);
     await this.#lockLexemes(tx, dataSourceId);
-    await tx.execute(addSql, [dataSourceId, itemId, generation, config, parsedRow?.chunks]);
+    await tx.execute(addSql, [dataSourceId, config, parsedRow?.chunks]);
     this.#unsettled += chunks.length;
     this.#addedSinceStatistics += chunks.length;
   }
@@ -164,13 +176,13 @@ export class ChunkStore extends ChunkRanking {
 const parseSql = `
 WITH input AS MATERIALIZED (
   SELECT nextval(pg_get_serial_sequence('chunks', 'id')) AS id, chunk.*
-  FROM jsonb_to_recordset($2::jsonb) AS chunk("ordinal" int, "headingPath" text, "text" text, "gapBefore" text, "searchText" text,
+  FROM jsonb_to_recordset($2::jsonb) AS chunk("itemId" text, "generation" int, "ordinal" int, "headingPath" text, "text" text, "gapBefore" text, "searchText" text,
     "tokenCount" int, "contentHash" text, "page" int, "charStart" int, "charEnd" int, "lineStart" int, "lineEnd" int)
 ), text_rows AS (
   INSERT INTO chunk_texts (chunk_id, heading_path, text, gap_before, config, token_count, content_hash, page, char_start, char_end, line_start, line_end)
   SELECT id, "headingPath", "text", "gapBefore", $1, "tokenCount", "contentHash", "page", "charStart", "charEnd", "lineStart", "lineEnd" FROM input
 )
-SELECT json_agg(json_build_object('id', id, 'ordinal', "ordinal", 'lexemes', (
+SELECT json_agg(json_build_object('id', id, 'item', "itemId", 'generation', generation, 'ordinal', "ordinal", 'lexemes', (
   SELECT json_object_agg(word.lexeme, cardinality(word.positions)) FROM unnest(to_tsvector($1::regconfig, input."searchText")) AS word
 )))::text AS chunks
 FROM input`;
@@ -181,44 +193,44 @@ FROM input`;
  */
 const addSql = `
 WITH input AS MATERIALIZED (
-  SELECT id, ordinal, lexemes FROM json_to_recordset($5::json) AS chunk(id bigint, ordinal int, lexemes json)
+  SELECT * FROM json_to_recordset($3::json) AS chunk(id bigint, item text, generation int, ordinal int, lexemes json)
 ), lexemes AS MATERIALIZED (
   SELECT input.id, word.term, word.count::smallint AS count FROM input CROSS JOIN LATERAL json_each_text(input.lexemes) AS word(term, count)
 ), terms AS MATERIALIZED (
   SELECT term, count(*)::int AS df FROM lexemes GROUP BY term
 ), named AS MATERIALIZED (
   SELECT DISTINCT ON (terms.term) terms.term, terms.df, known.key, known.place
-  FROM terms LEFT JOIN LATERAL (${lexemeRows('$1', '$4', 'terms.term')}) AS known ON true
+  FROM terms LEFT JOIN LATERAL (${lexemeRows('$1', '$2', 'terms.term')}) AS known ON true
   ORDER BY terms.term, known.df DESC, known.key
 ), hashed AS MATERIALIZED (
   SELECT named.term, known.key, known.place
-  FROM named CROSS JOIN LATERAL (${lexemeRowOfKey('$1', hashedLexemeKey('$1', '$4', 'named.term'))}) AS known
+  FROM named CROSS JOIN LATERAL (${lexemeRowOfKey('$1', hashedLexemeKey('$1', '$2', 'named.term'))}) AS known
   WHERE named.key IS NULL AND NOT ${isNumbering}
 ), known AS MATERIALIZED (
   SELECT term, named.df, coalesce(named.key, hashed.key) AS key, coalesce(named.place, hashed.place) AS place
   FROM named LEFT JOIN hashed USING (term)
 ), keyed AS MATERIALIZED (
   SELECT term, df, place,
-    coalesce(key, CASE WHEN ${isNumbering} THEN ${newLexemeKey} ELSE ${hashedLexemeKey('$1', '$4', 'term')} END) AS key
+    coalesce(key, CASE WHEN ${isNumbering} THEN ${newLexemeKey} ELSE ${hashedLexemeKey('$1', '$2', 'term')} END) AS key
   FROM (SELECT * FROM known ORDER BY df DESC, term) AS by_frequency
 ), documents AS (
   SELECT id, array_agg(key ORDER BY key) AS keys, array_agg(count ORDER BY key) AS counts, sum(count)::int AS length
   FROM lexemes JOIN keyed USING (term) GROUP BY id
 ), chunk_rows AS (
   INSERT INTO chunks (id, data_source_id, item_id, generation, ordinal, length, term_keys, term_counts, access_rule_id)
-  SELECT id, $1, $2, $3, input.ordinal, coalesce(length, 0), coalesce(keys, '{}'), coalesce(counts, '{}'),
-    (SELECT "accessRuleId" FROM knowledge_items WHERE id = $2)
+  SELECT id, $1, input.item, input.generation, input.ordinal, coalesce(length, 0), coalesce(keys, '{}'), coalesce(counts, '{}'),
+    (SELECT "accessRuleId" FROM knowledge_items WHERE knowledge_items.id = input.item)
   FROM input LEFT JOIN documents USING (id)
 ), new_frequencies AS (
   INSERT INTO lexeme_frequencies (data_source_id, key, config, term, df)
-  SELECT $1, key, $4, min(term), sum(df) FROM keyed WHERE place IS NULL GROUP BY key
+  SELECT $1, key, $2, min(term), sum(df) FROM keyed WHERE place IS NULL GROUP BY key
 ), frequencies AS (
   UPDATE lexeme_frequencies AS known SET df = known.df + added.df
   FROM (SELECT place, sum(df) AS df FROM keyed WHERE place IS NOT NULL GROUP BY place) AS added
   WHERE known.ctid = added.place
 )
 INSERT INTO lexeme_statistics AS known (data_source_id, config, chunks, sum_length)
-SELECT $1, $4, count(*), coalesce(sum(length), 0) FROM input LEFT JOIN documents USING (id)
+SELECT $1, $2, count(*), coalesce(sum(length), 0) FROM input LEFT JOIN documents USING (id)
 ON CONFLICT (data_source_id, config) DO UPDATE SET chunks = known.chunks + excluded.chunks, sum_length = known.sum_length + excluded.sum_length`;
 
 const removeSql = `

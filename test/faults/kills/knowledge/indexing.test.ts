@@ -48,4 +48,48 @@ describe('a process killed in the middle of indexing', () => {
     expect(rows).toEqual([{ chunks: documentCount, texts: documentCount, counted: documentCount }]);
     await service.close();
   });
+
+  it('leaves small files that were indexed together to the next one, each counted once', async () => {
+    const files = 300;
+    const env = { ...place.env, PARLEY_ADMIN_KEY: adminKey };
+    const first = startProcess(env);
+    const url = await first.url();
+    const before = new TestClient(() => url, adminKey);
+    const { id } = (await before.post('/api/v1/vector_stores', { name: 'Notes' })).body;
+    const fileIds: string[] = [];
+    for (let number = 0; number < files; number += 1) {
+      const form = new FormData();
+      form.set('purpose', 'assistants');
+      form.set('file', new File([`# Note ${number}\n\nThe heron number ${number} stands in the water.`], `${number}.md`));
+      fileIds.push((await before.post('/api/v1/files', form)).body.id);
+    }
+    const path = `/api/v1/vector_stores/${id}/file_batches`;
+    const batchId = (await before.post(path, { file_ids: fileIds })).body.id;
+    await eventually(async () => {
+      const { completed } = (await before.get(`${path}/${batchId}`)).body.file_counts;
+      expect(completed).toBeGreaterThan(0);
+    });
+    await first.kill('SIGKILL');
+
+    const service = await startService({ env });
+    const { rows: left } = await service.deps.storage.db.pool.query(
+      `select count(*)::int as count from knowledge_items where "dataSourceId" = $1 and "indexStatus" <> 'INDEXED'`,
+      [id],
+    );
+    const after = service.client();
+    await eventually(async () => {
+      expect((await after.get(`${path}/${batchId}`)).body.file_counts).toMatchObject({ completed: files });
+    });
+    const { rows } = await service.deps.storage.db.pool.query(
+      `select (select count(*)::int from chunks where data_source_id = $1) as chunks, (select count(*)::int from chunk_texts) as texts,
+         (select sum(chunks)::int from lexeme_statistics where data_source_id = $1) as counted,
+         (select df from lexeme_frequencies where data_source_id = $1 and term = 'heron') as herons,
+         (select count(*)::int from usage_entries where purpose = 'indexing') as entries`,
+      [id],
+    );
+    expect(rows).toEqual([{ chunks: files, texts: files, counted: files, herons: files, entries: files }]);
+    // The process was killed before its end.
+    expect(left[0].count).toBeGreaterThan(0);
+    await service.close();
+  });
 });

@@ -2,14 +2,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { createExtractor } from '../src/engine/knowledge/extract/extract.ts';
-import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
-import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
-import type { NewChunk } from '../src/storage/knowledge/passages/chunks.ts';
-import { seededRandom } from '../test/support/property/random.ts';
-import type { Row } from './completions/completions.ts';
-import { passageText } from './retrieval.ts';
-import { type KnowledgeBase, openKnowledgeBase } from './support/knowledge-base.ts';
+import { createExtractor } from '../../src/engine/knowledge/extract/extract.ts';
+import { indexChunks } from '../../src/engine/knowledge/index/index-chunks.ts';
+import { textSearchConfig } from '../../src/engine/knowledge/index/language.ts';
+import type { NewChunk } from '../../src/storage/knowledge/passages/chunks.ts';
+import { seededRandom } from '../../test/support/property/random.ts';
+import type { Row } from '../completions/completions.ts';
+import { passageText } from '../retrieval.ts';
+import { type KnowledgeBase, openKnowledgeBase } from '../support/knowledge-base.ts';
 
 const documents = 48;
 /** About 300 kB of Markdown each. */
