@@ -133,8 +133,8 @@ describe('a key', () => {
   });
 
   it('has its messages over a WebSocket counted', async () => {
-    const socket = await ResponseSocket.connect(service.url, ann.key);
     const startedMs = performance.now();
+    const socket = await ResponseSocket.connect(service.url, ann.key);
     let allowed = 0;
     for (;;) {
       const [event] = await socket.ask({ input: 7 });
