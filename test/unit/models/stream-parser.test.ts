@@ -83,6 +83,17 @@ describe('the stream of an OpenAI-compatible upstream', () => {
   const args = (index: number, json: string) => ({ type: 'tool.arguments', index, json });
   const usage = { type: 'usage', usage: { inputTokens: 3, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 } };
   const usageMember = { prompt_tokens: 3, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 1 } };
+  const thoughtUsage = (completion: number, reasoning: number, total?: number) => {
+    return {
+      prompt_tokens: 3,
+      completion_tokens: completion,
+      total_tokens: total,
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    };
+  };
+  const thoughtTokens = (outputTokens: number, reasoningTokens: number) => {
+    return { type: 'usage', usage: { inputTokens: 3, outputTokens, cachedTokens: 0, reasoningTokens } };
+  };
   const stop = { type: 'finish', reason: 'stop' };
   const toolCalls = { type: 'finish', reason: 'tool_calls' };
 
@@ -105,6 +116,21 @@ describe('the stream of an OpenAI-compatible upstream', () => {
       'usage without choices',
       `${chunk({ content: 'a' })}${finish()}data: ${JSON.stringify({ usage: usageMember })}\n\n${done}`,
       [text('a'), usage, stop],
+    ],
+    [
+      'usage whose thoughts stand beside the completion, as the total says',
+      `${chunk({ content: 'a' })}${finish()}data: ${JSON.stringify({ usage: thoughtUsage(5, 400, 408) })}\n\n${done}`,
+      [text('a'), thoughtTokens(405, 400), stop],
+    ],
+    [
+      'usage with more thoughts than completion, without a total',
+      `${chunk({ content: 'a' })}${finish()}data: ${JSON.stringify({ usage: thoughtUsage(5, 400) })}\n\n${done}`,
+      [text('a'), thoughtTokens(405, 400), stop],
+    ],
+    [
+      'usage whose completion holds the thoughts',
+      `${chunk({ content: 'a' })}${finish()}data: ${JSON.stringify({ usage: thoughtUsage(405, 400, 408) })}\n\n${done}`,
+      [text('a'), thoughtTokens(405, 400), stop],
     ],
     [
       'usage beside the finish',

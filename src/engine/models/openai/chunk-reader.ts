@@ -222,13 +222,19 @@ function finishReason(reasonText: string, hasCalls: boolean): FinishReason {
 function readUsage(value: unknown): TokenUsage | undefined {
   if (!hasMembers(value)) return undefined;
   const details = membersOf(value.prompt_tokens_details);
+  const inputTokens = count(value.prompt_tokens ?? value.input_tokens);
+  const completionTokens = count(value.completion_tokens ?? value.output_tokens);
+  const reasoningTokens = count(membersOf(value.completion_tokens_details).reasoning_tokens);
+  // xAI, and gateways in front of Gemini, count thoughts beside the completion: only their total says so. They are paid for as output.
+  const isReasoningApart =
+    reasoningTokens > completionTokens || count(value.total_tokens) === inputTokens + completionTokens + reasoningTokens;
   return {
-    inputTokens: count(value.prompt_tokens ?? value.input_tokens),
-    outputTokens: count(value.completion_tokens ?? value.output_tokens),
+    inputTokens,
+    outputTokens: isReasoningApart ? completionTokens + reasoningTokens : completionTokens,
     // DeepSeek names what it read beside its details; OpenRouter and LiteLLM tell what Anthropic wrote.
     cachedTokens: count(details.cached_tokens ?? value.prompt_cache_hit_tokens),
     ...writeCacheWrites(count(details.cache_write_tokens ?? value.cache_creation_input_tokens)),
-    reasoningTokens: count(membersOf(value.completion_tokens_details).reasoning_tokens),
+    reasoningTokens,
   };
 }
 
