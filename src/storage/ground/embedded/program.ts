@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { compileAndRelease } from '../wasm-programs.ts';
 
 /**
  * Compiles PostgreSQL: nine megabytes of code are most of what a start of the embedded database costs. In the thread of the database, since
@@ -8,5 +9,5 @@ import { dirname, join } from 'node:path';
  */
 export async function compileProgram(): Promise<WebAssembly.Module> {
   const folder = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'));
-  return WebAssembly.compile(await readFile(join(folder, 'pglite.wasm')));
+  return compileAndRelease(await readFile(join(folder, 'pglite.wasm')));
 }
