@@ -25,7 +25,7 @@ COPY prisma/migrations prisma/migrations
 COPY scripts scripts
 COPY src src
 RUN mkdir -p /data /var/cache/parley .cache && chown 1000:1000 /data /var/cache/parley .cache
-ENV NODE_ENV=production MALLOC_ARENA_MAX=2 NODE_COMPILE_CACHE=/var/cache/parley HOST=0.0.0.0 PORT=4000 DATA_DIR=/data LOG_FORMAT=json
+ENV NODE_ENV=production MALLOC_ARENA_MAX=8 MALLOC_TRIM_THRESHOLD_=1048576 NODE_COMPILE_CACHE=/var/cache/parley HOST=0.0.0.0 PORT=4000 DATA_DIR=/data LOG_FORMAT=json
 # The user `node` of the base image, by its number: Kubernetes can see that it is not root.
 USER 1000:1000
 # What a first start on a new volume copies.

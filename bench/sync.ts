@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { flagsOfStart } from './support/start-flags.ts';
+import { environmentOfStart, flagsOfStart } from './support/start-flags.ts';
 
 /**
  * `node bench/sync.ts [files]`: a service of its own syncs a folder of small files of a drive (default 100,000): listed, fetched, read, indexed. Prints
@@ -19,7 +19,7 @@ const [account] = (await once(drive, 'message')) as [{ url: string; access: stri
 const folder = mkdtempSync(join(tmpdir(), 'parley-sync-'));
 const service = spawn(process.execPath, [...flagsOfStart, fileURLToPath(new URL('../src/main.js', import.meta.url))], {
   env: {
-    ...{ PATH: process.env.PATH ?? '', MALLOC_ARENA_MAX: '2', PORT: '0', LOG_FORMAT: 'json', DEMO: 'off', DATA_DIR: folder },
+    ...{ PATH: process.env.PATH ?? '', ...environmentOfStart, PORT: '0', LOG_FORMAT: 'json', DEMO: 'off', DATA_DIR: folder },
     ...{ PARLEY_ADMIN_KEY: adminKey, GOOGLE_API_URL: account.url, GOOGLE_TOKEN_URL: `${account.url}/token` },
     ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret', EGRESS_ALLOW: '127.0.0.1' },
   },

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { flagsOfStart } from '../support/start-flags.ts';
+import { environmentOfStart, flagsOfStart } from '../support/start-flags.ts';
 
 export interface Child<Ready> {
   readonly ready: Ready;
@@ -39,6 +39,7 @@ export async function start<Ready>(
   execArgv: readonly string[] = [],
 ): Promise<Child<Ready>> {
   const child = fork(join(import.meta.dirname, script), [...args], {
+    env: { ...process.env, ...(script === 'service.ts' ? environmentOfStart : {}) },
     execArgv: [...(script === 'service.ts' ? flagsOfStart : []), ...execArgv],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { processesBelow } from '../../test/support/processes/process-table.ts';
 import type { Target } from '../completions/load.ts';
 import { cores, pin } from '../completions/processes.ts';
-import { flagsOfStart } from '../support/start-flags.ts';
+import { environmentOfStart, flagsOfStart } from '../support/start-flags.ts';
 
 /** A server under measurement, run as its users run it; what it costs is read from the system. */
 export interface Server {
@@ -90,7 +90,7 @@ export const recipes: Readonly<Record<'gateway' | 'portkey' | 'parley', () => Re
       version: 'this commit',
       command: () => [...flagsOfStart, join(import.meta.dirname, '../../src/main.js')],
       env: (port, upstreamUrl) => ({
-        ...{ PORT: String(port), DATA_DIR: dataDir, DEMO: 'off', LOG_FORMAT: 'json', MALLOC_ARENA_MAX: '2' },
+        ...{ PORT: String(port), DATA_DIR: dataDir, DEMO: 'off', LOG_FORMAT: 'json', ...environmentOfStart },
         ...{ PARLEY_ADMIN_KEY: adminKey, OPENAI_BASE_URL: `${upstreamUrl}/v1` },
       }),
       readyPath: '/readyz',

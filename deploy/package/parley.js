@@ -14,13 +14,16 @@ else if (more.length > 0) {
   process.exitCode = 2;
 } else start();
 
-/** As `npm start` of a clone does. */
+/**
+ * As `npm start` of a clone does. Where the system can, the service takes the place of this process, as with `exec` of a shell: a process that only waits
+ * would hold memory as long as the service runs. Windows cannot.
+ */
 function start() {
   const main = fileURLToPath(new URL('./src/main.js', import.meta.url));
-  const child = spawn(process.execPath, ['--max-semi-space-size=32', '--max-old-space-size=2000', main], {
-    env: { MALLOC_ARENA_MAX: '2', ...process.env },
-    stdio: 'inherit',
-  });
+  const words = ['--max-semi-space-size=32', '--max-old-space-size=2000', main];
+  const env = { MALLOC_ARENA_MAX: '8', MALLOC_TRIM_THRESHOLD_: '1048576', ...process.env };
+  if (process.platform !== 'win32') process.execve(process.execPath, [process.execPath, ...words], env);
+  const child = spawn(process.execPath, words, { env, stdio: 'inherit' });
   // A terminal sends Ctrl-C to both; other signals reach this process only.
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

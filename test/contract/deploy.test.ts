@@ -14,7 +14,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const names = new Set(Object.keys(settingsSchema.shape));
 const defaults = loadSettings({});
 /** Of Node and the C library, not of Parley. */
-const ofNode = ['NODE_ENV', 'NODE_COMPILE_CACHE', 'MALLOC_ARENA_MAX'];
+const ofNode = ['NODE_ENV', 'NODE_COMPILE_CACHE', 'MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_'];
 const unknown = (given: Iterable<string>) => [...given].filter((name) => !names.has(name) && !ofNode.includes(name));
 
 const instructions = instructionsOf(read('Dockerfile'));
@@ -63,8 +63,8 @@ describe('the Dockerfile', () => {
 
   it('starts what npm start starts, with settings that can be used', () => {
     const command = JSON.parse(instructions.find(({ name }) => name === 'CMD')?.rest ?? '[]') as string[];
-    expect(imageEnv.MALLOC_ARENA_MAX).toBe('2');
-    expect(`MALLOC_ARENA_MAX=2 exec ${command.join(' ')}`).toBe(served);
+    const ofMalloc = Object.entries(imageEnv).filter(([name]) => name.startsWith('MALLOC_'));
+    expect(`${ofMalloc.map(([name, value]) => `${name}=${value}`).join(' ')} exec ${command.join(' ')}`).toBe(served);
     expect(unknown(Object.keys(imageEnv))).toEqual([]);
     expect(settingsProblems(imageEnv)).toEqual([]);
     expect(instructions.find(({ name }) => name === 'EXPOSE')?.rest).toBe(imageEnv.PORT);
@@ -77,7 +77,9 @@ describe('the package', () => {
     const flags = served.split(' ').filter((word) => word.startsWith('--'));
     expect(flags.length).toBeGreaterThan(0);
     expect(command).toContain(`[${flags.map((flag) => `'${flag}'`).join(', ')}, main]`);
-    expect(command).toContain("MALLOC_ARENA_MAX: '2'");
+    const ofMalloc = served.split(' ').filter((word) => word.startsWith('MALLOC_'));
+    expect(ofMalloc.length).toBeGreaterThan(0);
+    expect(command).toContain(`{ ${ofMalloc.map((word) => word.replace(/=(.*)/, ": '$1'")).join(', ')}, ...process.env }`);
   });
 
   it('names every program that is started by its file, so that the compiled file is found', () => {
@@ -215,8 +217,8 @@ describe('other files of an installation', () => {
 
   it('the unit of systemd starts what npm start starts, and waits for its end', () => {
     const line = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
-    expect(line('Environment')).toContain('MALLOC_ARENA_MAX=2');
-    expect(`MALLOC_ARENA_MAX=2 exec ${line('ExecStart').replace('/opt/parley/node_modules/.bin/', '')}`).toBe(served);
+    const ofMalloc = line('Environment').match(/MALLOC_\w+=\S+/g) ?? [];
+    expect(`${ofMalloc.join(' ')} exec ${line('ExecStart').replace('/opt/parley/node_modules/.bin/', '')}`).toBe(served);
     const env = Object.fromEntries(
       line('Environment')
         .split(' ')
