@@ -140,10 +140,18 @@ describe.skipIf(process.platform !== 'linux')('a document whose reader gets no p
 
 describe('the processes', () => {
   it('are used again, and replaced after their share of documents', async () => {
-    extractor = createExtractor({ documentsPerProcess: 2, entry: misbehaving });
+    extractor = createExtractor({ documentsPerProcess: 2, smallDocumentsPerProcess: 6, entry: misbehaving });
+    const large = `large ${' '.repeat(20_000)}`;
     const ids = [await pid(), await pid(), await pid()];
-    expect(ids[0]).toBe(ids[1]);
-    expect(ids[2]).not.toBe(ids[1]);
+    // Three small ones are half of its share, a large one is the other half.
+    await extract(large);
+    ids.push(await pid());
+    await extract(large);
+    await extract(large);
+    ids.push(await pid());
+    expect(new Set(ids.slice(0, 3)).size).toBe(1);
+    expect(ids[3]).not.toBe(ids[2]);
+    expect(ids[4]).not.toBe(ids[3]);
     await eventually(() => expect(isRunning(ids[0] ?? 0)).toBe(false));
   });
   it('end when there is nothing to do', async () => {

@@ -22,6 +22,7 @@ import { blockWidth, memorySignal, type ReaderMessage, type ReadRequest } from '
 const startTimeoutMs = 15_000;
 const mebibyte = 1024 * 1024;
 const partBytes = 256 * 1024;
+const smallBytesMax = 16 * 1024;
 
 /** The process ended by itself without a result: try again once in a new process, the document may not be the cause. */
 export class ReaderLostError extends Error {
@@ -59,7 +60,8 @@ export function questionReading({ content, question }: Question): Reading<Answer
 
 /** A child process that reads one document at a time. After any failure it has ended, and a new one is needed. */
 export interface ReaderProcess {
-  readonly documents: number;
+  /** Documents that it was given, by their size: libraries leave more of large ones in its memory. */
+  readonly documents: { readonly small: number; readonly large: number };
   readonly isAlive: boolean;
   /** @throws ExtractError, ReaderLostError, or the signal's reason. */
   read<T>(reading: Reading<T>, limits: ExtractLimits, signal: AbortSignal): Promise<T>;
@@ -86,7 +88,7 @@ export function startReader(entry: URL, memoryMaxBytes: number, niceness: number
   child.stdin?.on('error', () => undefined);
   (child.stdin as { unref?(): void } | null)?.unref?.();
   let isAlive = true;
-  let documents = 0;
+  const documents = { small: 0, large: 0 };
   const kill = () => {
     isAlive = false;
     killTied(child);
@@ -99,18 +101,18 @@ export function startReader(entry: URL, memoryMaxBytes: number, niceness: number
   ready.catch(kill);
 
   return {
-    get documents() {
-      return documents;
-    },
+    documents,
     get isAlive() {
       return isAlive;
     },
     kill,
     async read(reading, limits, signal) {
-      documents += 1;
+      const noteSize = (sizeBytes: number) => {
+        documents[sizeBytes <= smallBytesMax ? 'small' : 'large'] += 1;
+      };
       try {
         await orAbort(ready, signal);
-        return await exchange(child, reading, limits, signal);
+        return await exchange(child, reading, limits, signal, noteSize);
       } catch (error) {
         kill();
         throw error;
@@ -154,7 +156,13 @@ function untilReady(child: ChildProcess): Promise<void> {
 }
 
 /** Sends one document and collects the answer. The child's messages are validated: it has parsed untrusted bytes. */
-async function exchange<T>(child: ChildProcess, reading: Reading<T>, limits: ExtractLimits, signal: AbortSignal): Promise<T> {
+async function exchange<T>(
+  child: ChildProcess,
+  reading: Reading<T>,
+  limits: ExtractLimits,
+  signal: AbortSignal,
+  noteSize: (sizeBytes: number) => void,
+): Promise<T> {
   const { content, request } = reading;
   const file = 'path' in content ? await open(content.path, 'r') : undefined;
   const completion = Promise.withResolvers<T>();
@@ -176,6 +184,7 @@ async function exchange<T>(child: ChildProcess, reading: Reading<T>, limits: Ext
     signal.throwIfAborted();
     const sizeBytes = 'bytes' in content ? content.bytes.byteLength : await measureSize(file);
     requireReadable(sizeBytes, limits);
+    noteSize(sizeBytes);
     const whole: ReadRequest = { type: 'read', ...request, sizeBytes, textMaxChars: limits.textMaxChars };
     child.send(whole, () => undefined);
     sendBytes('bytes' in content ? splitSlices(content.bytes) : streamParts(file, sizeBytes), sizeBytes, child).catch(
