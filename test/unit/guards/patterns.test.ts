@@ -5,7 +5,7 @@ import { createPatternEngine } from '../../../src/engine/tools/secrets/guards/pa
 import { GuardSession } from '../../../src/engine/tools/secrets/guards/session.ts';
 import { guardKinds } from '../../../src/entities/agents/guard.ts';
 import { cpuMs } from '../../support/processes/clock.ts';
-import { passed } from '../../support/runs/passed.ts';
+import { passed, passedAsSaid } from '../../support/runs/passed.ts';
 
 const newSession = () => new GuardSession({ kinds: guardKinds, patterns: [], putsBack: true, modelId: null }, () => undefined);
 const block = `-----BEGIN RSA PRIVATE KEY-----\n${'MIIEow+/'.repeat(100)}\n-----END RSA PRIVATE KEY-----`;
@@ -71,8 +71,11 @@ describe('the patterns of a guard', () => {
         '/',
         '=',
         '漢字',
+        '😀',
+        '"',
+        'Donaudampfschifffahrt',
       ),
-      fc.string({ unit: fc.constantFrom(...'aZ0 19.-+@:/_[()'), maxLength: 12 }),
+      fc.string({ unit: fc.constantFrom(...'aZ0 19.-+@:/_[()\n'), maxLength: 12 }),
     );
     fc.assert(
       fc.property(
@@ -84,6 +87,7 @@ describe('the patterns of a guard', () => {
           const [whole, streamed] = [newSession(), newSession()];
           const masked = whole.mask(text);
           expect(passed(streamed.outMask().stream(), text, sizes)).toBe(masked);
+          expect(passedAsSaid(newSession().outMask(), text, sizes)).toBe(masked);
           expect(passed(whole.restoring(false), masked, sizes)).toBe(text);
         },
       ),

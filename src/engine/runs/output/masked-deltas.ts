@@ -1,5 +1,5 @@
 import type { TokenLogprob } from '../../../entities/conversations/runs/event.ts';
-import { quoteUnescaped, readLiteral, writeLiteral } from '../../../lib/json/string-literal.ts';
+import { readLiteral, writeLiteral } from '../../../lib/json/string-literal.ts';
 import type { RunMask, TextStream } from '../../tools/secrets/masking.ts';
 
 export type SaidKind = 'text' | 'refusal' | 'reasoning';
@@ -35,7 +35,10 @@ export class MaskedDeltas {
   /** @returns the part of the text that may leave now. */
   feed(kind: SaidKind, json: string): string {
     this.#kind = kind;
-    if (!json.includes('\\') && !this.#hasEscapes) return quoteUnescaped(this.#said.feed(json.slice(1, -1)));
+    if (!this.#hasEscapes) {
+      const left = this.#said.feedLiteral?.(json);
+      if (left !== undefined) return left;
+    }
     const text = this.#said.feed(readLiteral(json));
     this.#hasEscapes = this.#said.isHolding;
     return writeLiteral(text);

@@ -6,8 +6,12 @@ export interface LinearPattern {
   /** Instructions of the compiled pattern: steps for one character of text, at most. */
   readonly states: number;
   test(text: string): boolean;
-  /** Calls `take` with the place of each match that is not empty and begins at `from` or behind it, in the order of the text. */
-  each(text: string, take: (start: number, end: number) => void, from?: number): void;
+  /**
+   * Calls `take` with the place of each match that is not empty and begins at `from` or behind it, in the order of the text.
+   *
+   * @param lastEnd  no match ends behind it.
+   */
+  each(text: string, take: (start: number, end: number) => void, from?: number, lastEnd?: number): void;
   /** Its program, which finds at least what the pattern finds; undefined for patterns that have none. */
   program(): PatternProgram | undefined;
 }
@@ -39,12 +43,13 @@ export function compileLinearPattern(source: string, spend: (steps: number) => v
   return {
     states,
     test: (text) => expression.test(text),
-    each(text, take, from = 0) {
+    each(text, take, from = 0, lastEnd = text.length) {
       const matcher = expression.matcher(text);
       let isFound = matcher.find(from);
       while (isFound) {
-        if (matcher.end() > matcher.start()) take(matcher.start(), matcher.end());
-        isFound = matcher.find();
+        const end = matcher.end();
+        if (end > matcher.start()) take(matcher.start(), end);
+        isFound = end < lastEnd && matcher.find();
       }
     },
     program: () => programOf(source, isReadable(source, 'u')),

@@ -18,6 +18,8 @@ export function masker(secrets: Iterable<string>): (text: string) => string {
 export interface TextStream {
   /** @returns the text that may leave now. */
   feed(piece: string): string;
+  /** The same for a piece and a text that are JSON string literals, quotes included. Undefined: the piece has escapes, and must be fed as a text. */
+  feedLiteral?(json: string): string | undefined;
   /** @returns the rest, at the end of the text. */
   flush(): string;
   readonly isHolding: boolean;

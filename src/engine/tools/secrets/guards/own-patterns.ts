@@ -1,6 +1,6 @@
 import type { GuardPattern } from '../../../../entities/agents/guard.ts';
 import { compileLinearPattern, type LinearPattern } from '../../json-schema/linear-pattern.ts';
-import { Automaton } from './automaton.ts';
+import { Automaton, type PartsOfText } from './automaton.ts';
 import type { Finding, GuardEngine } from './port.ts';
 
 /** A pattern that people wrote. */
@@ -59,15 +59,16 @@ export function createOwnEngine(patterns: readonly OwnPattern[]): GuardEngine {
   const own = patterns.map((each) => ({ name: each.name, lengthMax: each.lengthMax, linear: each.compile() }));
   const lengthMax = Math.max(0, ...patterns.map((each) => each.lengthMax));
   const automaton = patterns[0]?.joinedWith(patterns);
-  const everywhere = new Set(own.keys());
   // The place and the values of one text are asked for one after the other.
-  let last: PartsOfText = { text: '', open: 0, parts: [] };
+  let lastText = '';
+  let last: PartsOfText = { open: 0, parts: [] };
   const read = (text: string): PartsOfText => {
-    if (text === last.text) return last;
+    if (text === lastText) return last;
+    lastText = text;
     last =
       automaton === undefined
-        ? { text, open: 0, parts: [{ from: 0, to: text.length, patterns: everywhere }] }
-        : readParts(automaton, text);
+        ? { open: 0, parts: [{ from: 0, to: text.length, patterns: new Map(own.map((_, place) => [place, text.length])) }] }
+        : automaton.readParts(text);
     return last;
   };
   return {
@@ -77,13 +78,13 @@ export function createOwnEngine(patterns: readonly OwnPattern[]): GuardEngine {
         // `\b` asks for the character before.
         const part = from === 0 ? before + text.slice(0, to) : text.slice(from - 1, to);
         const offset = from === 0 ? -before.length : from - 1;
-        for (const place of places) {
+        for (const [place, lastEnd] of places) {
           const pattern = own[place];
           const take = (start: number, end: number) => {
             if (pattern !== undefined && end - start <= pattern.lengthMax)
               findings.push({ start: start + offset, end: end + offset, kind: 'CUSTOM', label: pattern.name });
           };
-          pattern?.linear.each(part, take, from - offset);
+          pattern?.linear.each(part, take, from - offset, lastEnd - offset);
         }
       }
       return findings;
@@ -91,40 +92,6 @@ export function createOwnEngine(patterns: readonly OwnPattern[]): GuardEngine {
     openAt: (text) => Math.max(0, text.length - Math.max(0, lengthMax - 1), read(text).open),
     reading: automaton === undefined ? undefined : { type: 'automaton', automaton, lengthMax },
   };
-}
-
-interface PartsOfText {
-  readonly text: string;
-  /** Where a value may begin that goes on behind the text. */
-  readonly open: number;
-  /** No value reaches into them, or out of them. */
-  readonly parts: readonly { readonly from: number; readonly to: number; readonly patterns: ReadonlySet<number> }[];
-}
-
-function readParts(automaton: Automaton, text: string): PartsOfText {
-  const parts: PartsOfText['parts'][number][] = [];
-  let patterns = new Set<number>();
-  let open = 0;
-  let state = automaton.idle;
-  for (let index = 0; index < text.length; index += 1) {
-    let codePoint = text.charCodeAt(index);
-    if (codePoint >= 0xd800 && codePoint < 0xdc00) {
-      // The other half may follow.
-      if (index + 1 === text.length) break;
-      codePoint = text.codePointAt(index) ?? codePoint;
-      if (codePoint > 0xffff) index += 1;
-    }
-    state = state.ascii[codePoint] ?? automaton.next(state, codePoint);
-    if (state.isIdle) {
-      if (patterns.size > 0) {
-        parts.push({ from: open, to: index + 1, patterns });
-        patterns = new Set();
-      }
-      open = index + 1;
-    } else if (state.hasEnded) for (const place of state.ended) patterns.add(place);
-  }
-  if (patterns.size > 0) parts.push({ from: open, to: text.length, patterns });
-  return { text, open, parts };
 }
 
 /** An engine of values that a model has named. */

@@ -38,7 +38,7 @@ export class GuardSession {
   readonly #note: (kind: MaskedKind) => void;
   readonly #engines: GuardEngine[] = [];
   /** By which streams know what may pass. */
-  #readings: Readings = createReadings([]);
+  readonly #readings: { current: Readings } = { current: createReadings([]) };
   readonly #kinds = new Set<GuardKind>();
   readonly #patterns = new Set<OwnPattern>();
   readonly #named = new Set<string>();
@@ -59,7 +59,7 @@ export class GuardSession {
     const newPatterns = patterns.filter((each) => isAdded(this.#patterns, each));
     if (newKinds.length > 0) this.#engines.push(createPatternEngine(newKinds));
     if (newPatterns.length > 0) this.#engines.push(createOwnEngine(newPatterns));
-    this.#readings = createReadings(this.#engines);
+    this.#readings.current = createReadings(this.#engines);
   }
 
   /** Values that a model has named. */
@@ -67,7 +67,7 @@ export class GuardSession {
     const newValues = values.filter((value) => isAdded(this.#named, value));
     if (newValues.length === 0) return;
     this.#engines.push(createValueEngine(newValues));
-    this.#readings = createReadings(this.#engines);
+    this.#readings.current = createReadings(this.#engines);
   }
 
   readonly mask = (text: string): string => this.#replace(text, this.#findings(text, ''));
@@ -87,7 +87,8 @@ export class GuardSession {
     const rule: MaskingRule = {
       maskEnd: (text, before) => this.#replace(text, this.#findings(text, before)),
       maskBeginning: (text, before) => this.#maskBeginning(text, before),
-      readings: () => this.#readings,
+      maskBefore: (open, text, before, engines) => this.#maskBefore(open, text, before, engines),
+      readings: this.#readings,
     };
     return createMask(this.mask, () => new MaskingStream(rule));
   }
@@ -99,19 +100,25 @@ export class GuardSession {
   #maskBeginning(text: string, before: string): MaskedBeginning {
     let firstOpen = openPlaceholderAt(text);
     for (const engine of this.#engines) firstOpen = Math.min(firstOpen, engine.openAt(text));
-    if (firstOpen === 0) return { masked: '', open: 0 };
-    const findings = this.#findings(text, before);
-    if (findings.length === 0) return { masked: text.slice(0, firstOpen), open: firstOpen };
+    return firstOpen === 0 ? { masked: '', open: 0, hasMore: false } : this.#maskBefore(firstOpen, text, before, this.#engines);
+  }
+
+  #maskBefore(firstOpen: number, text: string, before: string, engines: readonly GuardEngine[]): MaskedBeginning {
+    const findings = this.#findings(text, before, engines);
+    const last = findings.at(-1);
+    if (last === undefined) return { masked: text.slice(0, firstOpen), open: firstOpen, hasMore: false };
+    if (last.end <= firstOpen)
+      return { masked: this.#replace(text.slice(0, firstOpen), findings), open: firstOpen, hasMore: false };
     // A value that goes on behind the place stays whole.
     const open = findings.find(({ start, end }) => start < firstOpen && end > firstOpen)?.start ?? firstOpen;
     const wholeFindings = findings.filter(({ end }) => end <= open);
-    return { masked: this.#replace(text.slice(0, open), wholeFindings), open };
+    return { masked: this.#replace(text.slice(0, open), wholeFindings), open, hasMore: true };
   }
 
   /** In the order of the text, none within another. */
-  #findings(text: string, before: string): readonly Finding[] {
+  #findings(text: string, before: string, engines: readonly GuardEngine[] = this.#engines): readonly Finding[] {
     let findings: readonly Finding[] = [];
-    for (const engine of this.#engines) {
+    for (const engine of engines) {
       const more = engine.find(text, before);
       if (more.length > 0) findings = findings.length === 0 ? more : [...findings, ...more];
     }
