@@ -153,7 +153,7 @@ async function difference(
   return { isUsedUp: isUsedUp || others.status < 300, fault: left === right ? undefined : fault };
 }
 
-/** Without the members that differ between any two calls. */
+/** Without the members that differ between any two calls. Messages are counted later: with a batch of the ledger, or after two seconds. */
 function normal({ status, code, message, param, body }: Answer): string {
   const text = JSON.stringify(status < 300 ? { status, body } : { status, code, message, param });
   return text
@@ -162,5 +162,6 @@ function normal({ status, code, message, param, body }: Answer): string {
     .replace(/("created[a-z_]*"|"completed_at"):\d+/g, '$1:TIME')
     .replace(/("\w+(?:_ms|Ms)"):\d+/g, '$1:DURATION')
     .replace(/([A-Za-z])_\d+\b/g, '$1_N')
+    .replace(/("messageCount"):\d+/g, '$1:COUNT')
     .slice(0, 2_000);
 }
