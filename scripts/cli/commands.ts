@@ -8,6 +8,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
+import { operationScopes } from '../../src/domain/ground/access/operation-scopes.ts';
 import { enumTexts, listRestMembers } from '../../src/http/input/names.ts';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
@@ -31,7 +32,10 @@ export interface Member {
 
 /** Everything that can be typed. Members come from the rows and the schema, so a command cannot know less than the interface. */
 export function commandsOf(schema: GraphQLSchema): readonly Command[] {
-  const routes = new Map(compileRoutes(schema, allRoutes).map((route) => [route.row.operationId, route]));
+  const used = new Set(Object.values(operations).flatMap((verbs) => Object.values(verbs)));
+  const rows = allRoutes.filter(({ operationId }) => used.has(operationId));
+  // Wire schemas, documents and examples never change: tests check them.
+  const routes = new Map(compileRoutes(schema, rows, operationScopes, null).map((route) => [route.row.operationId, route]));
   return Object.entries(operations).flatMap(([noun, verbs]) =>
     Object.entries(verbs).map(([verb, operationId]) => {
       const route = routes.get(operationId);

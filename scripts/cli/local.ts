@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Deps } from '../../src/domain/deps.ts';
+import { operationScopes } from '../../src/domain/ground/access/operation-scopes.ts';
 import { type Caller, localKeyId, scopes } from '../../src/entities/people/caller.ts';
 import { createHttpApp } from '../../src/http/app.ts';
 import { createAdmissions } from '../../src/http/limits.ts';
@@ -49,7 +50,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
     const key = randomBytes(32).toString('base64url');
     const { settings } = deps;
     const rest = createRestHandlers({
-      routes: compileRoutes(schema, allRoutes),
+      routes: compileRoutes(schema, allRoutes, operationScopes, null),
       deps,
       metrics: new Metrics(),
       streams: new SseStreams({
