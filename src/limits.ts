@@ -11,6 +11,8 @@ export const defaultLimits = {
   DATABASE_STATEMENT_TIMEOUT_MS: 15_000,
   /** PostgreSQL server only: time for each statement in a transaction of a job. */
   DATABASE_BACKGROUND_TIMEOUT_MS: 600_000,
+  /** Delays the first run of repeated tasks, so that the start and the first requests come first. */
+  TASKS_FIRST_AFTER_MS: 250,
   /** Passages in one request for vectors. */
   EMBEDDING_BATCH_TEXTS_MAX: 64,
   /** The search index is compared with the database anew so long after the last comparison ended. */

@@ -98,7 +98,8 @@ async function makeDeps(
   const newId = (kind: IdKind) => makeId(kind, Date.now());
   const tracing = await createTracing(settings, logger);
   const basics = { settings, storage, logger, tracing, now: () => new Date(), newId };
-  const jobs = new Jobs({ db: storage.db, isWorker: settings.ROLE !== 'web', logger });
+  const { TASKS_FIRST_AFTER_MS: firstAfterMs } = settings;
+  const jobs = new Jobs({ db: storage.db, isWorker: settings.ROLE !== 'web', firstAfterMs, logger });
   const models = createModelRouter(settings, logger, basics.now, environment);
   const egressOptions = egressOptionsFrom(settings, pools);
   const egress = createEgress(egressOptions);

@@ -14,6 +14,8 @@ export interface JobsOptions {
   readonly db: Database;
   /** False where this process only queues jobs: `ROLE=web`. */
   readonly isWorker: boolean;
+  /** The first run of repeated tasks comes so long after the start. */
+  readonly firstAfterMs: number;
   readonly logger: Logger;
 }
 
@@ -79,7 +81,7 @@ export class Jobs {
 
   constructor(options: JobsOptions) {
     this.#options = options;
-    this.#repeatedTasks = new RepeatedTasks(options.db, options.logger);
+    this.#repeatedTasks = new RepeatedTasks(options.db, options.logger, options.firstAfterMs);
     this.#boss = new PgBoss({
       db: { executeSql: (text, values) => options.db.pool.query(text, values) },
       schema,

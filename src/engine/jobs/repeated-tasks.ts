@@ -5,21 +5,21 @@ import { Leases } from '../../storage/ground/leases.ts';
 import { TaskStore } from '../../storage/ground/tasks.ts';
 import { lookEveryMs, type RepeatedTask, TaskLeader } from './task-leader.ts';
 
-/** Delays the first run, so that the start and the first requests come first. */
-const firstAfterMs = 250;
-
 /** Tasks that are run again and again until the process stops. */
 export class RepeatedTasks {
   readonly #db: Database;
   readonly #logger: Logger;
+  readonly #firstAfterMs: number;
   readonly #own: RepeatedTask[] = [];
   readonly #led: RepeatedTask[] = [];
   readonly #stopping = new AbortController();
   #ending: Promise<unknown> = Promise.resolve();
 
-  constructor(db: Database, logger: Logger) {
+  /** @param firstAfterMs  of tasks that are repeated less often. */
+  constructor(db: Database, logger: Logger, firstAfterMs: number) {
     this.#db = db;
     this.#logger = logger;
+    this.#firstAfterMs = firstAfterMs;
   }
 
   /** Runs in each process. */
@@ -55,7 +55,7 @@ export class RepeatedTasks {
   async #repeat({ name, everyMs, task }: RepeatedTask): Promise<void> {
     const { signal } = this.#stopping;
     const pause = (ms: number) => wait(ms, undefined, { signal, ref: false }).catch(() => {});
-    await pause(Math.min(everyMs, firstAfterMs));
+    await pause(Math.min(everyMs, this.#firstAfterMs));
     while (!signal.aborted) {
       await task(signal).catch((error: unknown) => this.#warn(error, name));
       await pause(everyMs);

@@ -109,7 +109,7 @@ it('every job queue begins the first job of another tenant beside those of a gre
 
 /** Any queue: its jobs of one tenant, which never end, beside the first of another. */
 async function jobsOfAnother(db: Database, name: JobName): Promise<void> {
-  const jobs = new Jobs({ db, isWorker: true, logger: pino({ level: 'silent' }) });
+  const jobs = new Jobs({ db, isWorker: true, firstAfterMs: 250, logger: pino({ level: 'silent' }) });
   const begun: string[] = [];
   const gate = Promise.withResolvers<void>();
   jobs.work(

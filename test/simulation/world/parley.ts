@@ -94,7 +94,7 @@ export async function startParley(host: Host, parts: ParleyParts): Promise<Simul
     currency: settings.COST_CURRENCY,
     now,
   });
-  const repeated = new RepeatedTasks(db, logger);
+  const repeated = new RepeatedTasks(db, logger, settings.TASKS_FIRST_AFTER_MS);
   const jobs: Pick<Jobs, 'every'> = { every: (name, everyMs, task) => repeated.every({ name, everyMs, task }) };
   const runs = createRunEngine({
     settings,

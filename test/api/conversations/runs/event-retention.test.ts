@@ -6,7 +6,7 @@ import { eventually } from '../../../support/processes/eventually.ts';
 import { ageRun } from '../../../support/runs/aged-runs.ts';
 import { withService } from '../../../support/service.ts';
 
-const { service, make } = await withService('plain', { env: { RUN_EVENTS_RETENTION_DAYS: '7' } });
+const { service, make } = await withService('plain', { env: { RUN_EVENTS_RETENTION_DAYS: '7', TASKS_FIRST_AFTER_MS: '250' } });
 let ann: Person;
 let admin: Person;
 let agentId: string;

@@ -117,7 +117,7 @@ describe('jobs', () => {
   const worker = { concurrency: 1, retriesMax: 2, timeoutMs: 10_000 };
 
   function newJobs(isWorker = true): Jobs {
-    return new Jobs({ db, isWorker, logger: pino({ level: 'silent' }) });
+    return new Jobs({ db, isWorker, firstAfterMs: 250, logger: pino({ level: 'silent' }) });
   }
 
   async function jobsWithQueue(): Promise<void> {

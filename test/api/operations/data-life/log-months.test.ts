@@ -10,7 +10,7 @@ import type { Organization, Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
-const { service, make } = await withService('plain', { env: { USAGE_RETENTION_DAYS: '90' } });
+const { service, make } = await withService('plain', { env: { USAGE_RETENTION_DAYS: '90', TASKS_FIRST_AFTER_MS: '250' } });
 const {
   db,
   operations: { usage, logSweeps },
