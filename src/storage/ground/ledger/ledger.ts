@@ -36,7 +36,9 @@ export interface UsageRow {
  */
 const addRows = `
   with rows as (
-    select * from jsonb_populate_recordset(null::usage_entries, $1::jsonb)
+    select * from json_to_recordset($1::json) as r (id text, "createdAt" timestamptz(3), "orgId" text, "userId" text, "keyId" text, "agentId" text,
+      "agentVersion" int, "runId" text, purpose text, "modelId" text, "inputTokens" int, "outputTokens" int, "cachedTokens" int,
+      "cacheWriteTokens" int, "reasoningTokens" int, "isEstimated" boolean, cost bigint)
   ), payers as (
     select id, "timeZone" from organizations where id = any($4::text[]) order by id for key share
   ), ran as (
@@ -48,12 +50,13 @@ const addRows = `
       "inputTokens", "outputTokens", "cachedTokens", coalesce("cacheWriteTokens", 0), "reasoningTokens", coalesce("isEstimated", false), "cost"
     from rows where "orgId" in (select id from payers)
     on conflict ("id") do nothing
-    returning *
+    returning "orgId", "createdAt", "agentId", "userId", "keyId", "modelId", "purpose", "inputTokens", "outputTokens", "cost"
   ), tokens as (
     select "orgId", ("createdAt" at time zone "timeZone")::date as day, coalesce("agentId", '') as "agentId",
-      "userId", coalesce("keyId", '') as "keyId", "modelId",
-      case when purpose = 'run' then 'api' else 'data' end as kind, "inputTokens"::bigint + "outputTokens" as tokens, coalesce("cost", 0) as cost
+      "userId", coalesce("keyId", '') as "keyId", "modelId", case when purpose = 'run' then 'api' else 'data' end as kind,
+      sum("inputTokens") + sum("outputTokens") as tokens, coalesce(sum("cost"), 0) as cost
     from added join payers on payers.id = added."orgId"
+    group by 1, 2, 3, 4, 5, 6, 7
   ), days as (
     insert into usage_days as d ("orgId", "day", "agentId", "dataTokens", "apiTokens", "cost")
     select "orgId", day, "agentId", coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0), sum(cost)
