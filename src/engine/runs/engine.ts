@@ -87,7 +87,13 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const guards = createGuards(deps.storage.agents.guards, logger, deps.now);
   const rewriteQuestion = createRewriteQuestion(settings.QUERY_REWRITE_MODEL, { ...deps, ledger, guards });
   const loop = createLoopDeps(deps, { ledger, timings, guards, retrieve: createRetrieve(deps, rewriteQuestion) });
-  const statelessRuns = new StatelessRuns({ loop, ledger, active, timeoutMs: settings.RUN_TIMEOUT_MS, onEnded });
+  const statelessRuns = new StatelessRuns({
+    loop: { ...loop, ledger: ledger.inRuns },
+    ledger,
+    active,
+    timeoutMs: settings.RUN_TIMEOUT_MS,
+    onEnded,
+  });
   const storedRuns = new StoredRuns({ ...deps, loop, ledger, active, onEnded });
   const recordedWork = new RecordedWork({ ...deps, ledger });
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { countable } from '../../entities/operations/usage.ts';
-import type { UsageRow } from '../../storage/ground/ledger/ledger.ts';
-import { toUnstoredLine, type UnstoredLine, type UnstoredRun } from '../../storage/ground/ledger/unstored.ts';
+import { UsageBatch, type UsageRow } from '../../storage/ground/ledger/ledger.ts';
+import type { UnstoredRun } from '../../storage/ground/ledger/unstored.ts';
 import type { HeldRows, JournalPart, UsageJournal } from '../../storage/operations/usage/journal.ts';
 import type { UsageStore } from '../../storage/operations/usage/usage.ts';
 import type { TokenUsage } from '../models/port.ts';
@@ -44,14 +44,32 @@ type CallNote = [charge: Charge, purpose: UsageRow['purpose'], modelId: string, 
 /** Charges for upstream calls after the reply, in batches. */
 export class UsageLedger {
   readonly #deps: LedgerDeps;
-  /** Rows since the current part of the journal was opened. */
-  #fresh: UsageRow[] = [];
-  #freshRuns: UnstoredLine[] = [];
-  /** Rows whose write has begun; their ids are fixed, so writing them again does not charge twice. */
-  #rows: UsageRow[] = [];
-  #runs: UnstoredLine[] = [];
-  /** The parts of the journal that hold `#rows` and `#runs`. */
+  /** What came last; it gets no more rows once its write begins. */
+  #fresh = new UsageBatch();
+  /** The bytes of the fresh rows and runs that the journal has, or that it could not take. */
+  #appended = { rows: 0, runs: 0 };
+  /** Batches whose write has begun or begins with the next one; the ids of rows are fixed, so writing them again does not charge twice. */
+  #batches: UsageBatch[] = [];
+  /** The parts of the journal that hold `#batches`. */
   #parts: JournalPart[] = [];
+  #isAppendPlanned = false;
+  readonly #appendPlanned = (): void => {
+    this.#isAppendPlanned = false;
+    this.#append();
+  };
+
+  /**
+   * For runs whose ends `noteRun` notes: a row is in the journal when that returns, and at the end of this turn of the event loop at the latest. So one
+   * write to the disk is enough for the call and the end of its run.
+   */
+  readonly inRuns: Pick<UsageLedger, 'note'> = {
+    note: (...call) => {
+      this.#add(this.#toRow(...call));
+      if (this.#isAppendPlanned) return;
+      this.#isAppendPlanned = true;
+      process.nextTick(this.#appendPlanned);
+    },
+  };
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #isJournalBroken = false;
@@ -63,12 +81,13 @@ export class UsageLedger {
 
   /**
    * Charges for one upstream call. When this returns, the row is in the journal, so a kill does not lose it; the next batch writes
-   * it to the database. Cost: about 6 µs.
+   * it to the database. Cost: about 5 µs.
    *
    * @param entryId  of the row, where another process may write the same one: it is stored once. Default: a new id.
    */
   note(...call: CallNote): void {
     this.#add(this.#toRow(...call));
+    this.#append();
   }
 
   /**
@@ -76,9 +95,8 @@ export class UsageLedger {
    * about 5 µs.
    */
   noteRun(run: UnstoredRun): void {
-    const line = toUnstoredLine(run);
-    this.#freshRuns.push(line);
-    this.#withJournal(() => this.#deps.journal.appendRun(line));
+    this.#freshBatch.addRun(run);
+    this.#append();
     this.#planFlush(flushEveryMs);
   }
 
@@ -86,7 +104,10 @@ export class UsageLedger {
   noteLater(...call: CallNote): LaterNote {
     const row = this.#toRow(...call);
     return {
-      write: () => this.#add(row),
+      write: () => {
+        this.#add(row);
+        this.#append();
+      },
       forget: () => this.#deps.limits.noted(row, -1),
       row,
     };
@@ -107,7 +128,7 @@ export class UsageLedger {
   /** Writes all rows; resolves once they are in the database. @throws the database's error; no row is lost then. */
   async flush(): Promise<void> {
     if (this.#writing !== undefined) await this.#writing.catch(() => undefined);
-    if (this.#fresh.length + this.#freshRuns.length + this.#rows.length + this.#runs.length === 0) return;
+    if (this.#fresh.isEmpty && this.#batches.length === 0) return;
     this.#writing = this.#write().finally(() => {
       this.#writing = undefined;
     });
@@ -129,12 +150,12 @@ export class UsageLedger {
     for (const part of journal.leftBehind()) {
       for (let from = 0; from < Math.max(part.rows.length, part.runs.length); from += rowsPerWrite) {
         const to = from + rowsPerWrite;
-        await store.add(part.rows.slice(from, to), part.owner, part.runs.slice(from, to));
+        await store.add(UsageBatch.of(part.rows.slice(from, to), part.runs.slice(from, to)), part.owner);
       }
       let isOpen = false;
       for (const held of part.held) {
         const state = await store.stateUnder(held);
-        if (state === 'ended') await store.add(held.rows, part.owner);
+        if (state === 'ended') await store.add(UsageBatch.of(held.rows), part.owner);
         isOpen ||= state === 'open';
       }
       isUndecided ||= isOpen;
@@ -173,7 +194,7 @@ export class UsageLedger {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.flush().catch((error: unknown) => {
-        this.#deps.logger.error({ err: error, rows: this.#rows.length }, 'usage could not be written; retrying');
+        this.#deps.logger.error({ err: error, rows: this.#waitingCount }, 'usage could not be written; retrying');
         this.#planFlush(retryAfterMs);
       });
     }, afterMs).unref();
@@ -181,21 +202,17 @@ export class UsageLedger {
 
   async #write(): Promise<void> {
     const { store, journal, limits } = this.#deps;
-    this.#rows.push(...this.#fresh);
-    this.#fresh = [];
-    this.#runs.push(...this.#freshRuns);
-    this.#freshRuns = [];
+    this.#append();
+    this.#seal();
     this.#withJournal(() => {
       const part = journal.closePart();
       if (part !== undefined) this.#parts.push(part);
     });
-    while (this.#rows.length + this.#runs.length > 0) {
-      const batch = this.#rows.slice(0, rowsPerWrite);
-      const endedRuns = this.#runs.slice(0, rowsPerWrite);
-      await store.add(batch, limits.owner, endedRuns);
-      this.#rows = this.#rows.slice(batch.length);
-      this.#runs = this.#runs.slice(endedRuns.length);
-      for (const row of batch) limits.written(row);
+    for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
+      await store.add(batch, limits.owner);
+      const { rows, orgIds } = batch;
+      if (rows.count > 0) limits.written(orgIds, batch.readRows.bind(batch));
+      this.#batches.shift();
     }
     const writtenParts = this.#parts;
     this.#parts = [];
@@ -217,10 +234,40 @@ export class UsageLedger {
   }
 
   #add(row: UsageRow): void {
-    this.#fresh.push(row);
+    this.#freshBatch.addRow(row);
     this.#deps.timings.spent(row.modelId, row);
-    this.#withJournal(() => this.#deps.journal.append(row));
     this.#planFlush(flushEveryMs);
+  }
+
+  /** A statement writes so many rows at most. */
+  get #freshBatch(): UsageBatch {
+    const { rows, runs } = this.#fresh;
+    if (rows.count >= rowsPerWrite || runs.count >= rowsPerWrite) {
+      this.#append();
+      this.#seal();
+    }
+    return this.#fresh;
+  }
+
+  #seal(): void {
+    if (this.#fresh.isEmpty) return;
+    this.#batches.push(this.#fresh);
+    this.#fresh = new UsageBatch();
+    this.#appended = { rows: 0, runs: 0 };
+  }
+
+  /** Writes to the journal what it does not have yet. */
+  #append(): void {
+    const { rows, runs } = this.#fresh;
+    const newRows = rows.after(this.#appended.rows);
+    const newRuns = runs.after(this.#appended.runs);
+    if (newRows.length + newRuns.length === 0) return;
+    this.#appended = { rows: rows.sizeBytes, runs: runs.sizeBytes };
+    this.#withJournal(() => this.#deps.journal.append(...[newRows, newRuns].filter(({ length }) => length > 0)));
+  }
+
+  get #waitingCount(): number {
+    return this.#batches.reduce((sum, { rows }) => sum + rows.count, 0);
   }
 
   /** Limits count a call at once. */

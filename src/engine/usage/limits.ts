@@ -114,12 +114,18 @@ export class UsageLimits {
     return tokenHold instanceof Promise ? tokenHold.then(giveBack) : giveBack(tokenHold);
   }
 
-  /** Called by the ledger: a call is to be charged (`sign` -1: another process is charged for it). `written`: that is stored. */
+  /** Called by the ledger: a call is to be charged (`sign` -1: another process is charged for it). */
   noted(row: UsageRow, sign: 1 | -1 = 1): void {
     for (const block of this.#blocks.listOf(row.orgId)) block.spent = Math.max(0, block.spent + sign * block.meter.count(row));
   }
 
-  written(row: UsageRow): void {
+  /** Called by the ledger: calls of these organizations are stored. @param readRows  called only where one of them has a limit. */
+  written(orgIds: ReadonlySet<string>, readRows: () => readonly UsageRow[]): void {
+    if (![...orgIds].some((orgId) => this.#blocks.has(orgId))) return;
+    for (const row of readRows()) this.#settle(row);
+  }
+
+  #settle(row: UsageRow): void {
     for (const block of this.#blocks.listOf(row.orgId)) {
       const tokens = block.meter.count(row);
       if (tokens === 0) continue;

@@ -54,6 +54,10 @@ export class BlockTable {
     return this.#blocks.get(orgId)?.get(kind);
   }
 
+  has(orgId: string): boolean {
+    return this.#blocks.has(orgId);
+  }
+
   /** The blocks of an organization. */
   listOf(orgId: string): Iterable<TokenBlock> {
     return this.#blocks.get(orgId)?.values() ?? none;

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeId } from '../../../src/entities/ground/ids.ts';
+import { UsageBatch } from '../../../src/storage/ground/ledger/ledger.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { timed } from '../../support/processes/clock.ts';
@@ -163,7 +164,8 @@ describe('organizations', () => {
       purpose: 'run',
     } as const;
     const tokens = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
-    await usage.add([{ id: makeId('usageEntry', Date.now()), ...noted, ...tokens, modelId: 'test/model' }], 'test');
+    const row = { id: makeId('usageEntry', Date.now()), ...noted, ...tokens, modelId: 'test/model' };
+    await usage.add(UsageBatch.of([row]), 'test');
     await usageLimits.reserve({ owner: 'test', orgId, kind: 'api', tokensMin: 1, want: () => 1, leaseMs: 1_000 });
     for (const table of ['usage_entries', 'usage_days', 'usage_counters', 'usage_reservations']) {
       expect((await db.pool.query(`select 1 from ${table} where "orgId" = $1`, [orgId])).rows, table).toEqual([]);

@@ -3,8 +3,7 @@ import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UsageLedger } from '../../../src/engine/usage/ledger.ts';
 import { makeId } from '../../../src/entities/ground/ids.ts';
-import type { UsageRow } from '../../../src/storage/ground/ledger/ledger.ts';
-import type { UnstoredLine } from '../../../src/storage/ground/ledger/unstored.ts';
+import type { UsageBatch, UsageRow } from '../../../src/storage/ground/ledger/ledger.ts';
 import { UsageJournal } from '../../../src/storage/operations/usage/journal.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { noLimits, plan, silent } from '../../support/runs/runs.ts';
@@ -25,10 +24,10 @@ function store(failures: number) {
   const rows = new Map<string, UsageRow>();
   const runs: object[] = [];
   let left = failures;
-  const add = async (added: readonly UsageRow[], _owner: string, lines: readonly UnstoredLine[] = []) => {
-    runs.push(...lines.map(({ json }) => JSON.parse(json) as object));
+  const add = async (batch: UsageBatch) => {
+    runs.push(...(JSON.parse(batch.runs.toArrayText()) as object[]));
     // Fails after writing: the worst case, because the caller cannot know that the rows are stored.
-    for (const row of added) rows.set(row.id, row);
+    for (const row of batch.readRows()) rows.set(row.id, row);
     left -= 1;
     if (left >= 0) throw new Error('the connection broke');
   };
@@ -42,6 +41,14 @@ const states = new Map<number, 'open' | 'ended'>([
   [endedFence, 'ended'],
   [openFence, 'open'],
 ]);
+
+const { charge } = plan;
+const endedRun = {
+  ...{ id: 'cmpl_1', kind: 'completion' as const, orgId: charge.orgId, userId: charge.userId, keyId: charge.keyId ?? '' },
+  ...{ startedAt: new Date(1_795_235_197_000), endedAt: new Date(1_795_235_198_000), durationMs: 1_000, firstTokenMs: null },
+  ...{ agentId: null, modelId: 'test/model', answeredModelId: 'test/model', status: 'completed' as const, cost: null },
+  ...{ usage: { ...usage, inputTokens: 7 }, retrieval: null, hasFoundNothing: false, steps: null },
+};
 
 function ledgerOn(kept: ReturnType<typeof store>, limits: UsageLedgerLimits = noLimits, owner = 'test') {
   return new UsageLedger({ ...depsOn(kept), limits, journal: new UsageJournal(folder, owner) });
@@ -110,6 +117,44 @@ describe('the usage ledger', () => {
     ]);
   });
 
+  it('writes a call and the end of its run to the journal together, and a call whose run goes on in the same turn of the event loop', async () => {
+    const kept = store(0);
+    const ledger = ledgerOn(kept);
+    const linesIn = () => readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, 'utf8').split('\n').length - 2);
+    ledger.inRuns.note(plan.charge, 'run', 'test/model', usage);
+    expect(linesIn()).toEqual([]);
+    ledger.noteRun(endedRun);
+    expect(linesIn()).toEqual([2]);
+    ledger.inRuns.note(plan.charge, 'run', 'test/mödel', usage);
+    await Promise.resolve();
+    expect(linesIn()).toEqual([2]);
+    await new Promise((resolve) => process.nextTick(resolve));
+    expect(linesIn()).toEqual([3]);
+    const restarted = store(0);
+    const part = readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, 'utf8'));
+    await ledger.flush();
+    expect(linesIn()).toEqual([]);
+    writeFileSync(`${folder}/left.jsonl`, part.join('').replace('"owner":"test"', '"owner":"killed"'));
+    await ledgerOn(restarted).recover();
+    expect([...restarted.rows.values()].map(({ modelId }) => modelId)).toEqual(['test/model', 'test/mödel']);
+    expect([kept.rows, kept.runs]).toEqual([restarted.rows, restarted.runs]);
+  });
+
+  it('tells limits of the calls that are stored, where an organization has any', async () => {
+    const settled: (readonly [readonly string[], number])[] = [];
+    const limits = {
+      ...noLimits,
+      written: (orgIds: ReadonlySet<string>, readRows: () => readonly UsageRow[]) =>
+        void settled.push([[...orgIds], readRows().reduce((sum, row) => sum + row.inputTokens + row.createdAt.getTime(), 0)]),
+    };
+    const kept = store(0);
+    const ledger = ledgerOn(kept, limits);
+    ledger.note(plan.charge, 'run', 'test/model', usage);
+    await ledger.flush();
+    const [row] = kept.rows.values();
+    expect(settled).toEqual([[[plan.charge.orgId], 1 + (row?.createdAt.getTime() ?? 0)]]);
+  });
+
   it('keeps a row in the journal until the database has it', async () => {
     const kept = store(1);
     const ledger = ledgerOn(kept);
@@ -175,14 +220,7 @@ describe('the usage ledger', () => {
       { startedAt: 1_795_235_197_000, endedAt: 1_795_235_198_000, inputTokens: undefined, usage: { inputTokens: 7 } },
     ],
   ])('writes the runs that a killed process left in a journal %s', async (_case, difference) => {
-    const { charge } = plan;
-    const run = {
-      ...{ id: 'cmpl_1', kind: 'completion' as const, orgId: charge.orgId, userId: charge.userId, keyId: charge.keyId ?? '' },
-      ...{ startedAt: new Date(1_795_235_197_000), endedAt: new Date(1_795_235_198_000), durationMs: 1_000, firstTokenMs: null },
-      ...{ agentId: null, modelId: 'test/model', answeredModelId: 'test/model', status: 'completed' as const, cost: null },
-      ...{ usage: { ...usage, inputTokens: 7 }, retrieval: null, hasFoundNothing: false, steps: null },
-    };
-    ledgerOn(store(0), noLimits, 'killed').noteRun(run);
+    ledgerOn(store(0), noLimits, 'killed').noteRun(endedRun);
     const path = `${folder}/${readdirSync(folder)[0]}`;
     const [head, line = ''] = readFileSync(path, 'utf8').split('\n');
     writeFileSync(path, `${head}\n${JSON.stringify({ ...(JSON.parse(line) as object), ...difference })}\n`);

@@ -1,7 +1,8 @@
 // Raw SQL: counters and ledger. One statement changes the ledger, its sums and the counters.
 
+import { JsonLines } from '../../../lib/json/json-lines.ts';
 import type { Sql } from '../database.ts';
-import { insertUnstored, type UnstoredLine, unstoredJson } from './unstored.ts';
+import { insertUnstored, type UnstoredRun, unstoredJson } from './unstored.ts';
 
 /** A row of the usage ledger: one upstream call. */
 export interface UsageRow {
@@ -36,7 +37,7 @@ export interface UsageRow {
  */
 const addRows = `
   with rows as (
-    select * from json_to_recordset($1::json) as r (id text, "createdAt" timestamptz(3), "orgId" text, "userId" text, "keyId" text, "agentId" text,
+    select * from json_to_recordset($1::json) as r (id text, "createdAt" float8, "orgId" text, "userId" text, "keyId" text, "agentId" text,
       "agentVersion" int, "runId" text, purpose text, "modelId" text, "inputTokens" int, "outputTokens" int, "cachedTokens" int,
       "cacheWriteTokens" int, "reasoningTokens" int, "isEstimated" boolean, cost bigint)
   ), payers as (
@@ -46,7 +47,7 @@ const addRows = `
   ), added as (
     insert into usage_entries ("id", "createdAt", "orgId", "userId", "keyId", "agentId", "agentVersion", "runId", "purpose", "modelId",
       "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "isEstimated", "cost")
-    select "id", "createdAt", "orgId", "userId", "keyId", "agentId", "agentVersion", "runId", "purpose", "modelId",
+    select "id", to_timestamp("createdAt" / 1000), "orgId", "userId", "keyId", "agentId", "agentVersion", "runId", "purpose", "modelId",
       "inputTokens", "outputTokens", "cachedTokens", coalesce("cacheWriteTokens", 0), "reasoningTokens", coalesce("isEstimated", false), "cost"
     from rows where "orgId" in (select id from payers)
     on conflict ("id") do nothing
@@ -90,14 +91,58 @@ const addRows = `
   from kinds where r.owner = $2 and r."orgId" = kinds."orgId" and r.kind = kinds.kind
     and (select count(*) from counted) > 0`;
 
+/** What one statement writes: calls, and runs that are not stored and have ended. Both wait as the lines that the journal has of them too. */
+export class UsageBatch {
+  readonly rows = new JsonLines();
+  readonly runs = new JsonLines();
+  readonly runIds: string[] = [];
+  readonly orgIds = new Set<string>();
+
+  static of(rows: readonly UsageRow[], runs: readonly UnstoredRun[] = []): UsageBatch {
+    const batch = new UsageBatch();
+    for (const row of rows) batch.addRow(row);
+    for (const run of runs) batch.addRun(run);
+    return batch;
+  }
+
+  get isEmpty(): boolean {
+    return this.rows.count + this.runs.count === 0;
+  }
+
+  addRow(row: UsageRow): void {
+    this.rows.add(rowJson(row));
+    this.orgIds.add(row.orgId);
+  }
+
+  addRun(run: UnstoredRun): void {
+    this.runs.add(unstoredJson(run));
+    this.runIds.push(run.id);
+    this.orgIds.add(run.orgId);
+  }
+
+  /** The calls, read from their lines. */
+  readRows(): readonly UsageRow[] {
+    return (JSON.parse(this.rows.toArrayText()) as readonly UsageLine[]).map(readUsageLine);
+  }
+}
+
+/** A call as its line has it. Milliseconds: writing a date as text would double the cost. */
+export type UsageLine = Omit<UsageRow, 'createdAt'> & { readonly createdAt: number };
+
+export function toUsageLine(row: UsageRow): UsageLine {
+  return { ...row, createdAt: row.createdAt.getTime() };
+}
+
+export function readUsageLine(line: UsageLine): UsageRow {
+  return { ...line, createdAt: new Date(line.createdAt) };
+}
+
+function rowJson(row: UsageRow): string {
+  return JSON.stringify(toUsageLine(row));
+}
+
 /** See UsageStore.add. In a transaction it is the last statement: others wait for the counters until the commit. */
-export async function addUsage(
-  sql: Sql,
-  rows: readonly UsageRow[],
-  owner: string,
-  runs: readonly UnstoredLine[] = [],
-): Promise<void> {
+export async function addUsage(sql: Sql, { rows, runs, orgIds }: UsageBatch, owner: string): Promise<void> {
   // One JSON parameter instead of fourteen for each row: no limit on parameters, and one plan for every size.
-  const orgIds = [...new Set([...rows, ...runs].map(({ orgId }) => orgId))];
-  await sql.execute(addRows, [JSON.stringify(rows), owner, unstoredJson(runs), orgIds]);
+  await sql.execute(addRows, [rows.toArrayText(), owner, runs.toArrayText(), [...orgIds]]);
 }

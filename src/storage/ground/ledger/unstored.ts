@@ -54,21 +54,7 @@ export function insertUnstored(json: string, payers: string): string {
     on conflict (id) do nothing`;
 }
 
-/**
- * What is left of a run once it has ended: the JSON that the journal and `insertUnstored` take, written once. Runs wait for the next batch by the
- * thousand, and a text is moved by collections of garbage at less cost than an object with its dates.
- */
-export interface UnstoredLine {
-  readonly id: string;
-  readonly orgId: string;
-  readonly json: string;
-}
-
-export function toUnstoredLine({ usage, ...run }: UnstoredRun): UnstoredLine {
-  return { id: run.id, orgId: run.orgId, json: JSON.stringify({ ...run, ...usage }) };
-}
-
-/** The JSON that the parameter of `insertUnstored` takes. */
-export function unstoredJson(lines: readonly UnstoredLine[]): string {
-  return `[${lines.map(({ json }) => json).join(',')}]`;
+/** What is left of a run once it has ended: the JSON that the journal and `insertUnstored` take. */
+export function unstoredJson({ usage, ...run }: UnstoredRun): string {
+  return JSON.stringify({ ...run, ...usage });
 }

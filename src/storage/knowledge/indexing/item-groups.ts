@@ -1,7 +1,7 @@
 // Raw SQL: leases. One statement takes several items, and one makes their generations live.
 import type { Database, Transaction } from '../../ground/database.ts';
 import { leaseSql } from '../../ground/leases.ts';
-import { addUsage } from '../../ground/ledger/ledger.ts';
+import { addUsage, UsageBatch } from '../../ground/ledger/ledger.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRows } from '../../ground/sql/locks.ts';
 import type { ChunkStore } from '../passages/chunks.ts';
@@ -51,11 +51,8 @@ export class ItemGroups {
       const live = items.filter(({ lease }) => left.has(lease.id));
       await tx.prisma.dataSource.updateMany({ where: { id: { in: sourceIds } }, data: { lastIndexedAt: new Date() } });
       await this.#addChunks(tx, live);
-      await addUsage(
-        tx,
-        live.map(({ lease, content }) => toUsage(lease, content)),
-        nobody,
-      );
+      const charges = live.map(({ lease, content }) => toUsage(lease, content));
+      await addUsage(tx, UsageBatch.of(charges), nobody);
       return { left, live };
     });
     // The chunks are stored: what fails here is done by the next group, or by the task that repeats it and tells of a failure.

@@ -2,7 +2,7 @@
 import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type { Database, Sql } from '../../ground/database.ts';
 import { leaseSql, takeLeased, writeLeased } from '../../ground/leases.ts';
-import { addUsage, type UsageRow } from '../../ground/ledger/ledger.ts';
+import { addUsage, UsageBatch, type UsageRow } from '../../ground/ledger/ledger.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { isBusy, openStates } from '../items/states.ts';
 import type { ChunkGeneration, ChunkStore, NewChunk } from '../passages/chunks.ts';
@@ -108,7 +108,7 @@ export class LeasedItems {
       if (accessRuleId !== null) await this.#chunks.setAccessRule(tx, { itemId, generation }, accessRuleId);
       if (!isClean)
         await this.#chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
-      await addUsage(tx, [toUsage(lease, content)], nobody);
+      await addUsage(tx, UsageBatch.of([toUsage(lease, content)]), nobody);
       return row;
     });
     await this.#settleIndex();

@@ -15,8 +15,7 @@ import type { AgentFilter } from '../../../entities/people/access.ts';
 import { addMessageCounts } from '../../agents/counters.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Database } from '../../ground/database.ts';
-import { addUsage, type UsageRow } from '../../ground/ledger/ledger.ts';
-import type { UnstoredLine } from '../../ground/ledger/unstored.ts';
+import { addUsage, type UsageBatch } from '../../ground/ledger/ledger.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { pageOfSubjects, type SubjectPlace } from './subjects.ts';
 import { loadTotal, ofEveryCall, sumsByAgent, sumsBySubject, toSums } from './sums.ts';
@@ -43,22 +42,18 @@ export class UsageStore {
   }
 
   /**
-   * Writes all rows in one statement, with the daily sums and the counters, and subtracts them from the reservations of `owner`. An existing row
+   * Writes a batch in one statement, with the daily sums and the counters, and subtracts them from the reservations of `owner`. An existing row
    * stays as it is, so a repeated write charges nothing twice. Rows of a deleted organization are left out. Afterwards, the messages that turns noted are
-   * added to the counts of their agents.
-   *
-   * @param runs  that are not stored and have ended: they get their rows in the same statement.
+   * added to the counts of their agents. Runs that are not stored and have ended get their rows in the same statement.
    */
-  async add(rows: readonly UsageRow[], owner: string, runs: readonly UnstoredLine[] = []): Promise<void> {
+  async add(batch: UsageBatch, owner: string): Promise<void> {
     await this.#db.runForAll(async () => {
-      await addUsage(this.#db, rows, owner, runs);
+      await addUsage(this.#db, batch, owner);
       await addMessageCounts(this.#db);
     });
-    for (const orgId of new Set(rows.map((row) => row.orgId))) this.#signals.publish('usage-changed', orgId);
-    for (let start = 0; start < runs.length; start += idsPerSignal) {
-      const ids = runs.slice(start, start + idsPerSignal).map(({ id }) => id);
-      this.#signals.publish('runs-recorded', ids.join(','));
-    }
+    if (batch.rows.count > 0) for (const orgId of batch.orgIds) this.#signals.publish('usage-changed', orgId);
+    for (let start = 0; start < batch.runIds.length; start += idsPerSignal)
+      this.#signals.publish('runs-recorded', batch.runIds.slice(start, start + idsPerSignal).join(','));
   }
 
   /** What became of a run that was worked on under this lease. `lost`: it is another process's, or gone. */

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepOldData } from '../../../../src/domain/operations/data-life/sweep.ts';
 import { makeId } from '../../../../src/entities/ground/ids.ts';
-import type { UsageRow } from '../../../../src/storage/ground/ledger/ledger.ts';
+import { UsageBatch, type UsageRow } from '../../../../src/storage/ground/ledger/ledger.ts';
 import { readMigrations } from '../../../../src/storage/ground/migrations/migrate.ts';
 import { earlierMigrationsFolder } from '../../../../src/storage/ground/migrations/migrations-folder.ts';
 import { LogMonths } from '../../../../src/storage/operations/data-life/log-months.ts';
@@ -56,7 +56,7 @@ const entry = (at: Date, orgId: string, userId: string) =>
 /** One call and one entry of each organization, in the month. */
 async function writePast(...orgIds: string[]) {
   for (const orgId of orgIds) {
-    await usage.add([call(past, { orgId, userId: ann.userId })], 'test');
+    await usage.add(UsageBatch.of([call(past, { orgId, userId: ann.userId })]), 'test');
     await entry(past, orgId, ann.userId);
   }
 }
@@ -114,7 +114,7 @@ describe('a month of the ledger and of the audit log', () => {
 
   it('is made ahead, and takes what was written before it was there', async () => {
     const later = new Date('2031-05-06T07:08:09.123Z');
-    await usage.add([call(later, { orgId: organization.id, userId: ann.userId })], 'test');
+    await usage.add(UsageBatch.of([call(later, { orgId: organization.id, userId: ann.userId })]), 'test');
     expect(await rowsOf('usage_entries', organization.id)).toEqual(['usage_entries_other']);
     await logSweeps.makeAhead(later);
     expect(await rowsOf('usage_entries', organization.id)).toEqual(['usage_entries_2031_05']);
@@ -131,7 +131,7 @@ describe('a month of the ledger and of the audit log', () => {
 
   it('is made for old rows that came from another database', async () => {
     const older = new Date('2022-07-08T09:10:11Z');
-    await usage.add([call(older, { orgId: organization.id, userId: ann.userId })], 'test');
+    await usage.add(UsageBatch.of([call(older, { orgId: organization.id, userId: ann.userId })]), 'test');
     expect(await rowsOf('usage_entries', organization.id)).toEqual(['usage_entries_other']);
     await logSweeps.makeAhead(past);
     expect(await rowsOf('usage_entries', organization.id)).toEqual(['usage_entries_2022_07']);
@@ -141,7 +141,7 @@ describe('a month of the ledger and of the audit log', () => {
 
   it('charges a call once, whichever month it is written in', async () => {
     const row = call(past, { orgId: organization.id, userId: ann.userId });
-    for (const createdAt of [past, new Date()]) await usage.add([{ ...row, createdAt }], 'test');
+    for (const createdAt of [past, new Date()]) await usage.add(UsageBatch.of([{ ...row, createdAt }]), 'test');
     expect((await usage.total(organization.id, { from: undefined, to: undefined })).apiTokensUsed).toBe(7);
     expect((await usage.counted(organization.id)).api).toBe(7);
   });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageLimits } from '../../../../src/engine/usage/limits.ts';
 import { makeId } from '../../../../src/entities/ground/ids.ts';
-import type { UsageRow } from '../../../../src/storage/ground/ledger/ledger.ts';
+import { UsageBatch, type UsageRow } from '../../../../src/storage/ground/ledger/ledger.ts';
 import { readMigrations } from '../../../../src/storage/ground/migrations/migrate.ts';
 import { type TokenRequest, UsageLimitStore } from '../../../../src/storage/operations/usage/limits.ts';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
@@ -86,13 +86,13 @@ describe('GET /api/v1/usage', () => {
     const chat = await make.chat({ owner: ann, agentId: agent.id });
     await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi' });
     await service.deps.storage.operations.usage.add(
-      [
+      UsageBatch.of([
         {
           ...{ id: service.deps.newId('usageEntry'), createdAt: new Date(), orgId: organization.id, userId: ann.userId },
           ...{ keyId: null, agentId: agent.id, runId: null, purpose: 'indexing', modelId: 'openai/embed' },
           ...{ inputTokens: 7, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
         },
-      ],
+      ]),
       'nobody',
     );
     await eventually(async () =>
@@ -169,8 +169,8 @@ describe('GET /api/v1/usage', () => {
       ...{ agentId, runId: null, purpose: 'run' as const, modelId: 'openai/test-model', ...tokens, outputTokens },
       cost: outputTokens * 3,
     }));
-    await service.deps.storage.operations.usage.add(rows.slice(0, 40), 'test');
-    await service.deps.storage.operations.usage.add(rows.slice(30), 'test');
+    await service.deps.storage.operations.usage.add(UsageBatch.of(rows.slice(0, 40)), 'test');
+    await service.deps.storage.operations.usage.add(UsageBatch.of(rows.slice(30)), 'test');
     const times = [0, 0.5, 1, 14, 31, 40, 59, 90, 100.25, 120, 200, 364, 365, 420, 449.5, 470].map(
       (days) => new Date(Date.UTC(2025, 0, 1) + days * day),
     );
@@ -316,7 +316,7 @@ describe('usage', () => {
   it('names what cost something without tokens, as pictures do', async () => {
     const agent = await make.agent({ owner: ann });
     const picture = { ...toRow(ann, 0), agentId: agent.id, modelId: 'openai/pictures', cost: 250_000_000 };
-    await service.deps.storage.operations.usage.add([picture], 'test');
+    await service.deps.storage.operations.usage.add(UsageBatch.of([picture]), 'test');
     const query = `query ($from: DateTime) { usage(from: $from) { cost agents { nodes { cost agent { id } } }
       users { nodes { cost userId } } keys { nodes { cost keyId } } models { totalCount nodes { cost modelId } } } }`;
     for (const variables of [{}, { from: new Date(Date.now() - 3_600_000).toISOString() }]) {
@@ -525,7 +525,7 @@ describe('a limit of an organization', () => {
           const grant = await store.reserve(request);
           if (grant.kind === 'refused') {
             refused.push(grant);
-            setImmediate(() => limits.written(row));
+            setImmediate(() => limits.written(new Set([row.orgId]), () => [row]));
           }
           return grant;
         },
