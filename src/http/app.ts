@@ -47,7 +47,7 @@ export function createHttpApp({ deps, log, handlers }: HttpAppParts): RequestLis
   const refuse = createErrorHandler(deps);
   const origins = parseCorsOrigins(deps.settings.CORS_ORIGINS);
   const cors = origins === undefined ? undefined : createCors(origins);
-  app.use(log.begin, requireHost, ...(cors === undefined ? [] : [cors.handle]), ...handlers, refuseUnknownPath, refuse);
+  app.use(beginWith(log), ...(cors === undefined ? [] : [cors.handle]), ...handlers, refuseUnknownPath, refuse);
   const answer: (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void = app;
   // Called for an address that Express cannot parse: such a request meets no middleware.
   return (req, res) =>
@@ -57,7 +57,11 @@ export function createHttpApp({ deps, log, handlers }: HttpAppParts): RequestLis
     });
 }
 
-const requireHost: RequestHandler = (req, res, next) => {
-  if (hasHost(req)) next();
-  else refuseWithoutHost(res, findRequestId(req));
-};
+/** One middleware for what begins every request: each costs it another closure and another look at its path. */
+function beginWith(log: AccessLog): RequestHandler {
+  return (req, res, next) =>
+    log.begin(req, res, () => {
+      if (hasHost(req)) next();
+      else refuseWithoutHost(res, findRequestId(req));
+    });
+}

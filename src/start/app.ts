@@ -124,8 +124,8 @@ export function createApp(deps: Deps, { schema, routes }: Apis, { writeLines, si
   const mcp = createMcpEndpoint({ deps, metrics, admissions, version: packageJson.version, documents: graphql.documents });
   const consolePage = new ConsolePage({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS });
   const handlers = [
-    routeGraphql(graphql.handle),
-    besideRoutes(
+    beforeRoutes(
+      routeGraphql(graphql.handle),
       createContentLinks(deps, metrics),
       createSavedDocumentCalls({ deps, metrics, admissions, run: (call) => graphql.documents.run(call) }),
     ),
@@ -172,17 +172,23 @@ export function createApp(deps: Deps, { schema, routes }: Apis, { writeLines, si
   };
 }
 
-/** The page of browsers and the endpoint. No request of REST passes their router. */
+/** The page of browsers and the endpoint. */
 function routeGraphql(handle: RequestHandler): RequestHandler {
-  const router = Router({ strict: true, caseSensitive: true })
+  return Router({ strict: true, caseSensitive: true })
     .get(['/graphql', '/graphql/'], createGraphiqlPage())
     .all(['/graphql', '/graphql/', '/graphql/stream'], handle);
-  return (req, res, next) => (req.url.startsWith('/graphql') ? router(req, res, next) : next());
 }
 
-/** What answers at paths of routes, by its methods: links are read, and documents are run. One handler, because every request of REST passes it. */
-function besideRoutes(reads: RequestHandler, posts: RequestHandler): RequestHandler {
-  return (req, res, next) => (req.method === 'POST' ? posts(req, res, next) : reads(req, res, next));
+/**
+ * GraphQL, and what answers at paths of routes, by its methods: links are read, and documents are run. One handler, because every request of REST
+ * passes it.
+ */
+function beforeRoutes(graphql: RequestHandler, reads: RequestHandler, posts: RequestHandler): RequestHandler {
+  return (req, res, next) => {
+    if (req.url.startsWith('/graphql')) graphql(req, res, next);
+    else if (req.method === 'POST') posts(req, res, next);
+    else reads(req, res, next);
+  };
 }
 
 function connectSteps(deps: Deps): ConnectSteps {

@@ -50,17 +50,14 @@ export function lacksThoughts(messages: readonly ModelMessage[]): boolean {
 
 /** Whether thoughts that belong to open tool calls do not go to this provider. */
 export function leavesOutThoughts(provider: string, messages: readonly ModelMessage[]): boolean {
-  const answeredIndex = messages.findLastIndex(
-    (message) => message.role === 'assistant' && message.toolCalls === undefined && message.content !== null,
-  );
-  return messages
-    .slice(
-      Math.max(
-        answeredIndex,
-        messages.findLastIndex(({ role }) => role === 'user'),
-      ) + 1,
-    )
-    .some((message) => message.role === 'assistant' && message.thoughts?.some((thought) => !isFrom(provider, thought)));
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    const message = messages[index];
+    if (message === undefined || message.role === 'user') return false;
+    if (message.role !== 'assistant') continue;
+    if (message.toolCalls === undefined && message.content !== null) return false;
+    if (message.thoughts?.some((thought) => !isFrom(provider, thought)) === true) return true;
+  }
+  return false;
 }
 
 function isMarked({ thoughts, toolCalls }: AssistantMessage): boolean {

@@ -214,8 +214,9 @@ function addNotObject(value: unknown, faults: Faults): undefined {
 
 /** Own members only: a body without `constructor` must not seem to have one. */
 function readMember(value: object, name: string): unknown {
-  if (name in Object.prototype && !Object.hasOwn(value, name)) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name];
+  const member = (value as Readonly<Record<string, unknown>>)[name];
+  // Most members are absent, and need no second look.
+  return member !== undefined && name in Object.prototype && !Object.hasOwn(value, name) ? undefined : member;
 }
 
 /** Says the bounds of a member itself where a number does not fit into an Int. */

@@ -70,8 +70,10 @@ export function rateHeaders(res: LimitedReply): readonly string[] {
  * head of a reply is written, that of its own call is among them.
  */
 function budgetHeaders(limits: Pick<UsageLimits, 'left'>, payer: Payer): readonly string[] {
+  const knownBudgets = limits.left(payer);
+  if (knownBudgets.length === 0) return none;
   const least = new Map<BudgetUnit, BudgetLeft>();
-  for (const budgetLeft of limits.left(payer)) {
+  for (const budgetLeft of knownBudgets) {
     const { unit } = budgetLeft.budget;
     const other = least.get(unit);
     if (other === undefined || budgetLeft.left < other.left) least.set(unit, budgetLeft);

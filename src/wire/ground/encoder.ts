@@ -67,13 +67,16 @@ export function foldOfEnd(
 ): ReplyFold {
   let run: RunSnapshot | undefined;
   let warnings: readonly Warning[] = [];
+  let ended: RunSnapshot | undefined;
   const readEnd = () => {
     if (run === undefined) throw new Error('the run ended without its last event');
-    return { ...run, warnings };
+    ended ??= { ...run, warnings };
+    return ended;
   };
   return {
     add(events) {
-      warnings = [...warnings, ...warningsIn(events)];
+      const newWarnings = warningsIn(events);
+      if (newWarnings.length > 0) warnings = [...warnings, ...newWarnings];
       const last = events.at(-1);
       if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
     },

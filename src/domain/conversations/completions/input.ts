@@ -125,7 +125,11 @@ function readParameters(input: ReadCompletionOptions): ModelParameters {
     // `auto` leaves the choice to the provider.
     serviceTier: tier === 'auto' ? undefined : tier,
   };
-  return Object.fromEntries(Object.entries(modelOptions).filter(([, value]) => value !== undefined && value !== null));
+  const parameters: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(modelOptions)) {
+    if (value !== undefined && value !== null) parameters[name] = value;
+  }
+  return parameters;
 }
 
 function readResponseFormat({ responseFormat: format }: ReadCompletionOptions): ResponseFormat | undefined {

@@ -222,6 +222,7 @@ function knowledgeOf(
   project: ProjectOfRun | undefined,
   question: string,
 ): StoredRequest['knowledge'] {
+  if (agent === undefined && project === undefined) return null;
   const own = agent?.dataSourceIds ?? [];
   const ofProject = project?.dataSourceIds ?? [];
   if (agent !== undefined && own.length > 0 && agent.orgId !== project?.orgId)

@@ -145,8 +145,8 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     const out: ModelDelta[] = [];
     try {
       if (this.#parser !== undefined) this.#parser.end(out);
-      else if (this.#status === 200) bodyDeltas(Buffer.concat(this.#chunks).toString(), out);
-      else throw refusal(this.#status, Buffer.concat(this.#chunks).toString(), this.#retryAfter);
+      else if (this.#status === 200) bodyDeltas(this.#text(), out);
+      else throw refusal(this.#status, this.#text(), this.#retryAfter);
     } catch (error) {
       this.#deliver(out);
       this.#fail(error);
@@ -154,6 +154,12 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     }
     this.#deliver(out);
     this.#finish();
+  }
+
+  /** What was collected; one piece is not copied. */
+  #text(): string {
+    const [first] = this.#chunks;
+    return (this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks)).toString();
   }
 
   #parse(parser: StreamParser, chunk: Buffer): void {

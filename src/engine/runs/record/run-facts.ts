@@ -28,19 +28,23 @@ export function toRunFacts(steps: readonly RunStep[], startedAtMs: number): Omit
 
 /** The tokens of all model calls, as a row takes them; null when there was none. */
 export function sumUsage(steps: readonly RunStep[]) {
-  const usages = steps.flatMap((step) => (step.type === 'model_call' && step.usage !== null ? [step.usage] : []));
-  if (usages.length === 0) return null;
-  const sum = (name: 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'reasoningTokens') =>
-    countable(usages.reduce((total, usage) => total + countable(usage[name] ?? 0), 0));
-  return {
-    ...{ inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') },
-    ...{
-      cachedTokens: sum('cachedTokens'),
-      ...writeCacheWrites(sum('cacheWriteTokens')),
-      reasoningTokens: sum('reasoningTokens'),
-    },
-    ...(usages.some(({ isEstimated }) => isEstimated === true) ? { isEstimated: true as const } : {}),
-  };
+  let [inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens] = [0, 0, 0, 0, 0];
+  let hasUsage = false;
+  let isEstimated = false;
+  for (const step of steps) {
+    if (step.type !== 'model_call' || step.usage === null) continue;
+    const { usage } = step;
+    inputTokens = countable(inputTokens + countable(usage.inputTokens));
+    outputTokens = countable(outputTokens + countable(usage.outputTokens));
+    cachedTokens = countable(cachedTokens + countable(usage.cachedTokens));
+    cacheWriteTokens = countable(cacheWriteTokens + countable(usage.cacheWriteTokens ?? 0));
+    reasoningTokens = countable(reasoningTokens + countable(usage.reasoningTokens));
+    hasUsage = true;
+    isEstimated ||= usage.isEstimated === true;
+  }
+  if (!hasUsage) return null;
+  const tokens = { inputTokens, outputTokens, cachedTokens, ...writeCacheWrites(cacheWriteTokens), reasoningTokens };
+  return isEstimated ? { ...tokens, isEstimated: true as const } : tokens;
 }
 
 function findFirstToken(calls: readonly ModelCallStep[], beganMs: number): number | null {

@@ -50,7 +50,9 @@ export interface RunMask {
 
 /** Undefined for a request without secrets: nothing is masked, and nothing is spent on it. */
 export function createRunMask(secrets: Readonly<Record<string, string>>): RunMask | undefined {
-  const forms = formsOfAll(Object.values(secrets));
+  const values = Object.values(secrets);
+  if (values.length === 0) return undefined;
+  const forms = formsOfAll(values);
   if (forms.length === 0) return undefined;
   const text = createReplacer(forms);
   const byFirst = Map.groupBy(forms, (form) => form.charCodeAt(0));

@@ -42,9 +42,15 @@ function messagesIn(output: readonly RunItem[]): readonly Extract<RunItem, { rea
   return output.filter((item) => item.type === 'message');
 }
 
+const none: readonly Warning[] = [];
+
 /** The warnings in a batch: the first event of a run has them, and its last. */
 export function warningsIn(events: readonly RunEvent[]): readonly Warning[] {
-  return events.flatMap((event) => ('run' in event ? (event.run.warnings ?? []) : []));
+  let warnings = none;
+  for (const event of events) {
+    if ('run' in event && event.run.warnings !== undefined) warnings = [...warnings, ...event.run.warnings];
+  }
+  return warnings;
 }
 
 /** Why a run has no answer; undefined when it has one, which may be cut. */

@@ -55,6 +55,6 @@ export function insertUnstored(json: string, payers: string): string {
 }
 
 /** What is left of a run once it has ended: the JSON that the journal and `insertUnstored` take. */
-export function unstoredJson({ usage, ...run }: UnstoredRun): string {
-  return JSON.stringify({ ...run, ...usage });
+export function unstoredJson(run: UnstoredRun): string {
+  return JSON.stringify({ ...run, ...run.usage, usage: undefined });
 }
