@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { requestBody } from '../../../src/engine/models/openai/request.ts';
 import type { ModelMessage, ModelRequest } from '../../../src/engine/models/port.ts';
 import type { ModelRouter } from '../../../src/engine/models/router.ts';
 import { ask, collect, failureOf, makeRouter } from '../../support/runs/models.ts';
@@ -38,6 +39,30 @@ interface SentBody {
 const bodyOf = (wire: WireStandIn) => wire.bodies.at(-1) as unknown as SentBody;
 const warningsOf = async (deltas: ReturnType<ModelRouter['stream']>['deltas']) =>
   (await collect(deltas)).all.flatMap((delta) => (delta.type === 'warnings' ? delta.warnings : []));
+
+describe('the body of a chat completion', () => {
+  const thoughts = [{ text: 'Hm.' }];
+  const toolCalls = [{ id: 'call_1', name: 'add', arguments: '{}' }];
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: null, toolCalls, thoughts },
+    { role: 'tool', toolCallId: 'call_1', content: '3' },
+  ] as const;
+
+  it.each([
+    ['a server that demands them', 'compatible', {}, true],
+    ['one that refuses the member, as Mistral does', 'compatible', { refusesThoughts: true }, false],
+    ['OpenAI', 'openai', {}, false],
+  ] as const)('gives thoughts back with their calls: %s', (_server, dialect, options, isGiven) => {
+    const body = JSON.parse(requestBody(ask('any/model', 'Hi', { messages }), dialect, options));
+    expect(body.messages[1]).toEqual({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'add', arguments: '{}' } }],
+      ...(isGiven ? { reasoning_content: 'Hm.' } : {}),
+    });
+  });
+});
 
 describe('the cap of an answer of Anthropic', () => {
   const efforts = ['minimal', 'low', 'medium', 'high', 'xhigh'] as const;

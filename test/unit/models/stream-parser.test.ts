@@ -133,6 +133,26 @@ describe('the stream of an OpenAI-compatible upstream', () => {
       [text('a'), thoughtTokens(405, 400), stop],
     ],
     [
+      'usage within the choice',
+      `${chunk({ content: 'a' })}${chunk({}, { finish_reason: 'stop', usage: usageMember })}${done}`,
+      [text('a'), usage, stop],
+    ],
+    [
+      'content as lists of parts, thoughts among them',
+      chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }) +
+        chunk({
+          content: [
+            { type: 'thinking', thinking: [{ type: 'text', text: '.' }], closed: true },
+            { type: 'text', text: 'a' },
+          ],
+        }) +
+        chunk({ content: [{ type: 'reference', reference_ids: [1] }] }) +
+        chunk({ content: 'a' }) +
+        finish() +
+        done,
+      [{ type: 'reasoning', json: 'Hm' }, { type: 'reasoning', json: '.' }, text('a'), text('a'), stop],
+    ],
+    [
       'usage beside the finish',
       chunk({ content: 'a' }) + finish().replace('"choices"', `"usage":${JSON.stringify(usageMember)},"choices"`) + done,
       [text('a'), usage, stop],

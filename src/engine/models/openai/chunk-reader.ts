@@ -42,11 +42,12 @@ export class ChunkReader {
   /** @returns what the chunk plainly was, for the learning of shapes; undefined for anything but one piece of text. */
   read(chunk: JsonObject, out: ModelDelta[]): PlainKind | undefined {
     if (chunk.error !== undefined && chunk.error !== null && chunk.error !== false) throw refusalInStream(chunk.error);
-    const usage = readUsage(chunk.usage);
+    const choice = membersOf(readElements(chunk.choices)[0]);
+    // Moonshot tells the usage of a stream within the choice.
+    const usage = readUsage(chunk.usage) ?? readUsage(choice.usage);
     if (usage !== undefined) this.#usage = usage;
     const tier = readString(chunk.service_tier);
     if (tier !== undefined && tierPattern.test(tier)) this.#tier = tier;
-    const choice = membersOf(readElements(chunk.choices)[0]);
     const finish = readString(choice.finish_reason);
     if (finish !== undefined && finish !== '') {
       this.#finish = finish;
@@ -98,6 +99,11 @@ export class ChunkReader {
       pieces += 1;
       if (name === 'content') kind = name;
       if (content !== '') out.push({ type: name === 'content' ? 'text' : 'refusal', json: JSON.stringify(content) });
+    }
+    if (Array.isArray(delta.content)) {
+      pieces += 1;
+      kind = undefined;
+      for (const part of delta.content) readContentPart(membersOf(part), out);
     }
     const calls = readElements(delta.tool_calls);
     for (const call of calls) {
@@ -168,6 +174,14 @@ export class ChunkReader {
     if (upstreamIndex !== undefined) this.#byUpstreamIndex.set(upstreamIndex, call);
     return this.#turnTo(call);
   }
+}
+
+/** Models of Mistral that think write lists of parts in place of texts: `{type: 'thinking', thinking: [parts]}` and `{type: 'text', text}`. */
+function readContentPart({ type, text, thinking }: JsonObject, out: ModelDelta[]): void {
+  const thoughts = type === 'thinking' ? readElements(thinking).flatMap((part) => readString(membersOf(part).text) || []) : [];
+  for (const thought of thoughts) out.push({ type: 'reasoning', json: JSON.stringify(thought) });
+  const words = type === 'text' ? readString(text) || undefined : undefined;
+  if (words !== undefined) out.push({ type: 'text', json: JSON.stringify(words) });
 }
 
 /** What stands elsewhere in its place is no class of service. */

@@ -63,6 +63,7 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
       : `${basePath}/deployments/${encodeURIComponent(model)}/${operation}?api-version=${encodeURIComponent(apiVersion)}`;
   const bodyOptions = {
     isDated: apiVersion !== undefined,
+    refusesThoughts: options.dialect === 'openai' || base.hostname === 'api.mistral.ai',
     ...(options.sendsCacheKey === undefined ? {} : { sendsCacheKey: options.sendsCacheKey }),
   };
   const throwNamed = (error: unknown): never => {

@@ -11,6 +11,7 @@ export type Dialect = Exclude<ModelForm, 'aiSdk'>;
  * The body of a chat completion on the OpenAI-compatible wire, as JSON text.
  *
  * @param sendsCacheKey  whether the key of the conversation is sent where the caller names none: some servers refuse members that they do not know.
+ * @param refusesThoughts  whether the server refuses thoughts that are given back as `reasoning_content`.
  * @param isDated  whether the server speaks OpenAI's wire as it was at the date of a version: it refuses what came later.
  */
 export function requestBody(
@@ -18,15 +19,16 @@ export function requestBody(
   dialect: Dialect,
   {
     sendsCacheKey = dialect === 'openai',
+    refusesThoughts = dialect === 'openai',
     isDated = false,
-  }: { readonly sendsCacheKey?: boolean; readonly isDated?: boolean } = {},
+  }: { readonly sendsCacheKey?: boolean; readonly refusesThoughts?: boolean; readonly isDated?: boolean } = {},
 ): string {
   const { parameters, responseFormat, tools, toolChoice } = request;
   const isOpenAi = dialect === 'openai';
   const obfuscation = isOpenAi && !isDated ? false : undefined;
   return JSON.stringify({
     model: request.model,
-    messages: toMessages(withEnding(request), isOpenAi),
+    messages: toMessages(withEnding(request), refusesThoughts),
     stream: request.isStreaming,
     stream_options: request.isStreaming ? { include_usage: true, include_obfuscation: obfuscation } : undefined,
     ...samplingMembers(parameters, dialect),
@@ -51,10 +53,10 @@ export function requestBody(
 
 /**
  * Servers that tell their thoughts demand them back with the tool calls of the same turn, also in later turns. Without calls they take none or
- * refuse them. OpenAI tells none, and refuses members that it does not know.
+ * refuse them. OpenAI tells none, and refuses members that it does not know; Mistral tells them as parts of the content, and refuses them as a member.
  */
-function toMessages(messages: readonly ModelMessage[], isOpenAi: boolean): readonly object[] {
-  if (isOpenAi || !messages.some((message) => message.role === 'assistant' && message.thoughts !== undefined)) {
+function toMessages(messages: readonly ModelMessage[], refusesThoughts: boolean): readonly object[] {
+  if (refusesThoughts || !messages.some((message) => message.role === 'assistant' && message.thoughts !== undefined)) {
     return messages.map(toMessage);
   }
   let turn = 0;
