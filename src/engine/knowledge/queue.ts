@@ -1,6 +1,7 @@
 import type { RunTrigger } from '../../entities/knowledge/source-run.ts';
 import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import type { OwnedId } from '../../storage/knowledge/indexing/indexing.ts';
+import type { NewItemContent } from '../../storage/knowledge/indexing/lease.ts';
 import type { EnqueueOptions } from '../jobs/job.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 
@@ -30,10 +31,10 @@ const groupItems = 64;
 export async function queueNewItems(
   jobs: Jobs,
   owner: ShareOwner,
-  items: readonly { readonly id: string; readonly sizeBytes: number }[],
+  items: readonly NewItemContent[],
   tx: EnqueueOptions['tx'],
 ): Promise<void> {
-  const isSmall = ({ sizeBytes }: { readonly sizeBytes: number }) => sizeBytes <= smallBytesMax;
+  const isSmall = ({ sizeBytes }: NewItemContent) => sizeBytes !== null && sizeBytes <= smallBytesMax;
   const smallIds = items.filter(isSmall).map(({ id }) => id);
   const largeIds = items.filter((item) => !isSmall(item)).map(({ id }) => id);
   const groups = Array.from({ length: Math.ceil(smallIds.length / groupItems) }, (_, index) =>

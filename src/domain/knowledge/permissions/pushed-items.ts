@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { itemJobs } from '../../../engine/knowledge/queue.ts';
+import { itemJobs, queueNewItems } from '../../../engine/knowledge/queue.ts';
 import type { ItemAccess } from '../../../entities/knowledge/permissions.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { PushedItem } from '../../../storage/knowledge/permissions/pushed-items.ts';
@@ -86,6 +86,7 @@ export async function pushItems(deps: Deps, caller: Caller, id: string, input: P
       const written = { items: pushed, accesses, removedIds, runId: deps.newId('sourceRun') };
       return storage.knowledge.permissions.push(pushedPlace(source), owner, written, {
         index: itemJobs(jobs),
+        indexNew: (tx, added) => queueNewItems(jobs, owner, added, tx),
         remove: itemJobs(jobs, 'knowledge.delete-item'),
       });
     });

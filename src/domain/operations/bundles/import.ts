@@ -1,3 +1,4 @@
+import { queueNewItems } from '../../../engine/knowledge/queue.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { cutBytes } from '../../../lib/text/text.ts';
 import { secretTable } from '../../../storage/agents/parts/secrets.ts';
@@ -108,10 +109,9 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
     ...importedEvaluation(deps, bundle),
   };
   const enqueue = async (tx: Transaction) => {
+    const storedItems = dataSources.flatMap(({ items }) => items).filter(({ contentBlobKey }) => contentBlobKey !== null);
+    await queueNewItems(jobs, caller, storedItems, tx);
     for (const source of dataSources) {
-      for (const { id: itemId, contentBlobKey } of source.items) {
-        if (contentBlobKey !== null) await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
-      }
       if (source.type === 'API' || source.type === 'FILE_UPLOAD') continue;
       const job = { dataSourceId: source.id, trigger: 'ADDED' } as const;
       await jobs.enqueue('knowledge.sync-source', job, { owner: caller, key: source.id, tx });

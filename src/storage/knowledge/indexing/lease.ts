@@ -62,6 +62,13 @@ export interface OwnedId extends ShareOwner {
   readonly id: string;
 }
 
+/** The content of an item that is new, which is stored here. */
+export interface NewItemContent {
+  readonly id: string;
+  /** Null: not known. */
+  readonly sizeBytes: number | null;
+}
+
 /** Queues jobs in the transaction of the change: rows and their jobs commit together, so no job is ever missing. */
 export type AlsoInTransaction = (tx: Transaction, items: readonly OwnedId[]) => Promise<void>;
 

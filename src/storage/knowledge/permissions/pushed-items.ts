@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../ground/database.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
-import type { AlsoInTransaction } from '../indexing/lease.ts';
+import type { AlsoInTransaction, NewItemContent } from '../indexing/lease.ts';
 import { hideItems, isBusy } from '../items/states.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
 
@@ -25,6 +25,8 @@ export interface PushedOwner {
 }
 export interface PushJobs {
   readonly index: AlsoInTransaction;
+  /** The same for documents that are new. */
+  indexNew(tx: Transaction, items: readonly NewItemContent[]): Promise<void>;
   readonly remove: AlsoInTransaction;
 }
 export interface PushCounts {
@@ -111,7 +113,8 @@ export async function writePushedItems(
     removable.map(({ id }) => id),
   );
   const toOwned = (id: string) => ({ id, orgId, tenantId });
-  await jobs.index(tx, [...queuedIds, ...addedIds].map(toOwned));
+  await jobs.index(tx, queuedIds.map(toOwned));
+  await jobs.indexNew(tx, additions);
   await jobs.remove(
     tx,
     hidden.map(({ id }) => toOwned(id)),

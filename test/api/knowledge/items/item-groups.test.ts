@@ -126,6 +126,33 @@ describe('small files of one batch', () => {
   });
 });
 
+describe('documents of one push', () => {
+  it('are stored together, each with who may open it', async () => {
+    const agent = await make.agent({ owner: ann });
+    const { body: source } = await ann.post(`/api/v1/ais/${agent.id}/data-sources/api`, {
+      name: 'Pushed',
+      access: 'MIRRORED',
+      data: {},
+    });
+    const items = Array.from({ length: 12 }, (_, number) => ({
+      uniqueId: `note-${number}`,
+      name: `Note ${number}`,
+      text: note(number),
+      acl: [number % 2 === 0 ? `user:${ann.email}` : 'anyone_in_organization'],
+    }));
+    expect((await ann.put(`/api/v1/data-sources/${source.id}/items`, { items })).status).toBe(200);
+    await eventually(async () => {
+      const { rows } = await sql(
+        `select count(*)::int as items, count(distinct i.xmin::text)::int <= 4 as together, bool_and(c.access_rule_id = i."accessRuleId") as "isNoted"
+         from knowledge_items i left join chunks c on c.item_id = i.id and c.generation = i."liveGeneration"
+         where i."dataSourceId" = $1 and i."uniqueId" like 'note-%' and i."indexStatus" = 'INDEXED'`,
+        [source.id],
+      );
+      expect(rows).toEqual([{ items: 12, together: true, isNoted: true }]);
+    });
+  });
+});
+
 describe('a worker that died with several items', () => {
   it('leaves them to another one, which indexes each alone', async () => {
     const { id, counts } = await completed(notes(4));
