@@ -48,6 +48,8 @@ export function launchBrowser(): Promise<Browser> {
     executablePath: chromiumPath(),
     // A spare process for the next site would start unasked, and nearly no test uses it.
     args: [...chromiumSwitches, '--disable-features=SpareRendererForSitePerProcess'],
+    // A busy machine takes long to start it.
+    timeout: 120_000,
     protocolTimeout: 120_000,
   });
 }

@@ -44,7 +44,7 @@ function takeIdle(key: string): Session | undefined {
 }
 
 async function newSession(options: BrowserContextOptions): Promise<Session> {
-  opening ??= chromium.launch({ executablePath: chromiumPath(), args: chromiumSwitches });
+  opening ??= chromium.launch({ executablePath: chromiumPath(), args: chromiumSwitches, timeout: 120_000 });
   const context = await (await opening).newContext(options);
   return { context, page: await context.newPage() };
 }
