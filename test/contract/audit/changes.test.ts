@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { unauditedOperations } from '../../../src/domain/ground/audit/operation.ts';
-import { buildSchema } from '../../../src/graphql/schema.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
 import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
@@ -14,7 +14,7 @@ import { entryFails, Probe } from './probe.ts';
 // Every mutation, also a future one: its entry commits with its change, in the transaction of the first row that it writes. The database itself
 // records both (probe.ts). Operations come from the schema, arguments from the authorization table.
 
-const schema = buildSchema();
+const { schema } = createApis();
 const mutations = callsOf(schema, []).filter(({ operation }) => operation.startsWith('Mutation.'));
 const nameOf = (operation: string) => operation.slice('Mutation.'.length);
 const audited = mutations.filter(({ operation }) => !unauditedOperations.has(nameOf(operation)));

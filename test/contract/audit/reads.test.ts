@@ -2,8 +2,8 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { exportOperations, sharedOperations } from '../../../src/domain/ground/audit/reads.ts';
 import { auditTargetsMax } from '../../../src/entities/operations/audit.ts';
-import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
 import { inTurn, sampled, triesAll } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
@@ -17,7 +17,7 @@ import { Numbered } from './numbered.ts';
 // An administrator who is shown other people's content leaves one entry: for every query and subscription of the schema, every REST route, and each
 // kind of administrator. Operations come from the schema, arguments from the authorization table.
 
-const schema = buildSchema();
+const { schema } = createApis();
 const contentScopes: ReadonlySet<string | null> = new Set([
   'AGENTS:READ',
   'SKILLS:READ',

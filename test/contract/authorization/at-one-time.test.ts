@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildSchema } from '../../../src/graphql/schema.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { callsOf } from './calls.ts';
@@ -11,7 +11,7 @@ import { type Setting, World, worldEnv } from './world.ts';
 // told, audited or given back twice.
 
 const { service } = await withService('web', { env: worldEnv });
-const ends = callsOf(buildSchema(), []).filter(({ operation }) =>
+const ends = callsOf(createApis().schema, []).filter(({ operation }) =>
   /^Mutation\.(?:delete|revoke|end|cancel|remove)[A-Z]/.test(operation),
 );
 
@@ -49,7 +49,7 @@ describe('of calls at one time', () => {
 });
 
 /** Mutations that change a thing, each with the one that deletes it. */
-const changes = callsOf(buildSchema(), []).flatMap((change) => {
+const changes = callsOf(createApis().schema, []).flatMap((change) => {
   const noun = /^Mutation\.(?:update|rename|edit)([A-Z]\w*)$/.exec(change.operation)?.[1];
   const end = ends.find(({ operation }) => operation === `Mutation.delete${noun}`);
   return end === undefined ? [] : [[change.operation.slice('Mutation.'.length), change, end] as const];

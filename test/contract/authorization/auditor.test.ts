@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
-import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
 import { TestBrowser } from '../../support/people/browser.ts';
 import { sampled } from '../../support/property/sample.ts';
@@ -15,7 +15,7 @@ import { World, worldEnv } from './world.ts';
 // Every operation that changes something or runs a model, also a future one, asked by somebody who owns all things that it names and has become an
 // AUDITOR: with a key of every scope and of the highest level, and in a browser.
 
-const writes = callsOf(buildSchema(), allRoutes).filter(({ operation }) => isWrite(operation));
+const writes = callsOf(createApis().schema, allRoutes).filter(({ operation }) => isWrite(operation));
 /** Whoever reads only may still end the use of a browser that somebody else has got, and choose a password. */
 const ofOwnSignIn = [
   'Mutation.endSession',

@@ -16,8 +16,9 @@ import {
 } from 'graphql';
 import { type ErrorCode, errorCodes } from '../../../src/entities/ground/errors.ts';
 import { flattener } from '../../../src/graphql/ground/builder/flat-inputs.ts';
-import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
+import type { Route } from '../../../src/rest/compile.ts';
 import type { DeclaredRoute } from '../../../src/rest/route.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
 
 /** A stream that says nothing for so long has refused nothing. */
@@ -59,9 +60,9 @@ export interface Call {
   readonly call: (who: TestClient, given: Arguments) => Promise<Answer>;
 }
 
-/** Every operation on both APIs. @param rows  empty: on GraphQL alone. */
+/** Every operation on both APIs. @param schema  that of the services of this process. @param rows  empty: on GraphQL alone. */
 export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): readonly Call[] {
-  const routes = rows.length === 0 ? [] : compileRoutes(schema, rows);
+  const routes = createApis().routes.filter(({ row }) => rows.includes(row));
   return [
     ...operationsOf(schema).map((operation): Call => {
       const { name, field } = operation;

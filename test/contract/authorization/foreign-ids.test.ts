@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { kindOfId } from '../../../src/entities/ground/ids.ts';
-import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
 import { inTurn, propertyRuns, sampled, triesAll } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
@@ -13,7 +13,7 @@ import { type Setting, World, worldEnv } from './world.ts';
 
 // Another organization's id, in any place of any call, gets the same answer as an id that does not exist. No operation is named here.
 
-const calls = callsOf(buildSchema(), allRoutes);
+const calls = callsOf(createApis().schema, allRoutes);
 
 const { service } = await withService('web', { env: worldEnv });
 let setting: Setting;

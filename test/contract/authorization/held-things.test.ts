@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
-import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
 import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
@@ -73,7 +73,7 @@ const deletingNoContent: ReadonlySet<string> = new Set([
 ]);
 
 const nameOf = (operation: string) => operation.slice('Mutation.'.length);
-const calls = callsOf(buildSchema(), allRoutes).filter(({ operation }) => deletingOperations.has(nameOf(operation)));
+const calls = callsOf(createApis().schema, allRoutes).filter(({ operation }) => deletingOperations.has(nameOf(operation)));
 /** They delete what has no owner in the organization, or what is the caller's own; the chat that is reset has nothing in it. */
 const withoutOwner = new Set(['deleteOrganization', 'deleteUser', 'deleteMemories', 'resetChat']);
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { scopes } from '../../../src/entities/people/caller.ts';
-import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
 import { inTurn, sampled } from '../../support/property/sample.ts';
@@ -16,7 +16,7 @@ import { type Setting, World, worldEnv } from './world.ts';
 // Who may not is refused at every visibility of a root field (fields and visibilities take turns, but with PROPERTY_RUNS=all); who may is let in at the
 // strictest, since each call that works needs things of its own. A row of REST runs the root field: there, people take turns, and with PROPERTY_RUNS=all everybody gets each answer that is promised to them.
 
-const schema = buildSchema();
+const { schema } = createApis();
 const calls = callsOf(schema, allRoutes);
 
 const { service } = await withService('web', { env: worldEnv });

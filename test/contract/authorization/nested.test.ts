@@ -16,7 +16,7 @@ import { referenceScopes, sharedFields } from '../../../src/domain/ground/access
 import type { Scope } from '../../../src/entities/people/caller.ts';
 import { accessFaults, guardNested } from '../../../src/graphql/ground/builder/nested-access.ts';
 import { findAccess } from '../../../src/graphql/ground/builder/type-access.ts';
-import { buildSchema } from '../../../src/graphql/schema.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
 import { sampled, triesAll } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
@@ -29,7 +29,7 @@ import { type Setting, World } from './world.ts';
 // scope and once with a key of the query's scope alone. If the second key is shown something of another noun, that is a fault. No operation and no
 // field is named here: both come from the schema.
 
-const schema = buildSchema();
+const { schema } = createApis();
 const queries = operationsOf(schema).filter(({ name }) => name.startsWith('Query.') && !name.startsWith('Query.node'));
 
 const { service } = await withService('web', { env: { ...roomForWholeSelections } });

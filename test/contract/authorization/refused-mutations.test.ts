@@ -9,7 +9,7 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildSchema } from '../../../src/graphql/schema.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
 import { inTurn, sampled } from '../../support/property/sample.ts';
@@ -24,7 +24,7 @@ import { type Setting, World, worldEnv } from './world.ts';
 // schema, arguments that work from the authorization table; members in turn get values that cannot be right (all with PROPERTY_RUNS=all). Triggers of the database note
 // every row that is written (audit/probe.ts).
 
-const schema = buildSchema();
+const { schema } = createApis();
 const mutations = callsOf(schema, []).filter(({ operation }) => operation.startsWith('Mutation.'));
 
 const { service } = await withService('web', { env: worldEnv });

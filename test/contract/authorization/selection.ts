@@ -11,7 +11,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { expect } from 'vitest';
-import { buildSchema } from '../../../src/graphql/schema.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { RequestHeaders, TestClient } from '../../support/client.ts';
 
 /**
@@ -19,7 +19,7 @@ import type { RequestHeaders, TestClient } from '../../support/client.ts';
  * ids to every type, with a key of each scope.
  */
 const depthMax = 4;
-const schema = buildSchema();
+const { schema } = createApis();
 const nodeTypes = new Set(schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType).map(({ name }) => name));
 
 /** Settings of a service that accepts such documents. */

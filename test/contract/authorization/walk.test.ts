@@ -1,7 +1,7 @@
 import { type GraphQLField, isObjectType } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Scope } from '../../../src/entities/people/caller.ts';
-import { buildSchema } from '../../../src/graphql/schema.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
 import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
@@ -16,7 +16,7 @@ import { World, worldEnv } from './world.ts';
 // type and field of the schema but those named here. The walks of others begin at the same things, and ask for everything that the administrator saw:
 // they are shown exactly the texts that are theirs to see, and what is not theirs is null or missing, never an error that takes other things along.
 
-const schema = buildSchema();
+const { schema } = createApis();
 const roots = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ name }) => name !== 'node' && name !== 'nodes');
 const runEvents = schema.getSubscriptionType()?.getFields().runEvents as GraphQLField<unknown, unknown>;
 

@@ -8,9 +8,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildSchema } from '../../../src/graphql/schema.ts';
-import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
-import { allRoutes } from '../../../src/rest/routes/index.ts';
+import type { Route } from '../../../src/rest/compile.ts';
+import { createApis } from '../../../src/start/app.ts';
 import { makeLongLists, rowBytes, rowCount } from '../../support/apis/long-lists.ts';
 import type { GraphQLReply } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
@@ -193,8 +192,7 @@ const queries: Readonly<Record<string, string>> = {
   'Message.siblings': 'chat(id: "{chatId}") { messages(last: 1) { nodes { siblings { id } } } }',
 };
 
-const schema = buildSchema();
-const routes = compileRoutes(schema, allRoutes);
+const { schema, routes } = createApis();
 const { service, make } = await withService('web', {
   env: { LIST_PAGE_MAX_BYTES: String(pageMaxBytes), REPLY_MAX_BYTES: String(replyMaxBytes) },
 });

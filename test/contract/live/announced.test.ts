@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { topicsOfKind } from '../../../src/domain/operations/live/feed.ts';
 import { type LiveKind, liveKinds } from '../../../src/entities/operations/live.ts';
-import { buildSchema } from '../../../src/graphql/schema.ts';
+import { createApis } from '../../../src/start/app.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { sampled, triesAll } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
@@ -14,7 +14,7 @@ import { type Setting, World, worldEnv } from '../authorization/world.ts';
 // are live listen to (test/api/operations/live). The database itself notes the rows that are written. Operations come from the schema, arguments from the
 // authorization table.
 
-const schema = buildSchema();
+const { schema } = createApis();
 const mutations = callsOf(schema, []).filter(({ operation }) => operation.startsWith('Mutation.'));
 
 const { service, upstream } = await withService('web', { env: { ...worldEnv, EMBEDDING_MODEL: 'openai/embed' } });

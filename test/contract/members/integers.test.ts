@@ -1,7 +1,7 @@
 import { type GraphQLInputType, getNamedType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
 import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
@@ -47,7 +47,7 @@ interface Place {
 
 // Bodies of other formats have names and bounds of their own.
 const calls = callsOf(
-  buildSchema(),
+  createApis().schema,
   allRoutes.filter(({ form }) => form === undefined),
 );
 const models = { IMAGE_MODEL: 'ollama/one', OLLAMA_BASE_URL: 'http://127.0.0.1:1', EMBEDDING_MODEL: 'ollama/two' };

@@ -9,8 +9,8 @@ import {
   print,
 } from 'graphql';
 import { beforeAll, expect, it } from 'vitest';
-import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { createApis } from '../../../src/start/app.ts';
 import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
@@ -196,7 +196,7 @@ function withoutFlagged(value: unknown): unknown {
 }
 
 /** A query for each root field that takes an id or nothing, selecting three levels deep. */
-const schema = buildSchema();
+const { schema } = createApis();
 const queries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap(({ name, args, type }) => {
   const required = args.filter((argument) => isNonNullType(argument.type));
   if (required.some(({ type: needed }) => String(needed) !== 'ID!')) return [];
