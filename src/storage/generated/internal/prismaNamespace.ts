@@ -6,7 +6,7 @@
 /*
  * WARNING: This is an internal file that is subject to change!
  *
- * \ud83d\uded1 Under no circumstances should you import this file directly! \ud83d\uded1
+ * 🛑 Under no circumstances should you import this file directly! 🛑
  *
  * All exports from this file are wrapped under a `Prisma` namespace object in the client.ts file.
  * While this enables partial backward compatibility, it is not part of the stable public API.
