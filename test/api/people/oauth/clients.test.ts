@@ -93,7 +93,7 @@ it('a network registers so many clients, and then waits', async () => {
 });
 
 it('clients that nobody has used for 90 days go, grants go with their keys, and the setting closes the door to new ones', async () => {
-  const id = `${site.url}/client.json`;
+  const id = site.serve('/client.json', documentFor('/client.json'));
   const person = new AgreeingPerson(await browserOf(service, ann), {}, id);
   await connect(person);
   const { oauthClient, apiKey, oauthRecord } = service.deps.storage.db.prisma;

@@ -26,6 +26,7 @@ export function PromptDialog({
   readonly onSaved: () => void;
 }) {
   const { t } = useText();
+  const { may } = useSession();
   const [name, setName] = useState(prompt?.name ?? '');
   const [typedCommand, setCommand] = useState(prompt?.command);
   const [text, setText] = useState(prompt?.text ?? '');
@@ -36,14 +37,13 @@ export function PromptDialog({
   const { isBusy, error } = prompt === undefined ? add : change;
   // Until somebody writes another one, the command follows the name.
   const command = typedCommand ?? toCommand(name);
+  // Whoever may not read groups sees none: those of the prompt stay as they are.
+  const keepsGroups = visibility === 'GROUP' && !may('GROUPS_READ');
   const save = async () => {
-    const input = {
-      name: name.trim(),
-      command,
-      text,
-      visibility,
-      groupIds: visibility === 'GROUP' ? groups.map(({ id }) => id) : [],
-    };
+    const words = { name: name.trim(), command, text };
+    const input = keepsGroups
+      ? words
+      : { ...words, visibility, groupIds: visibility === 'GROUP' ? groups.map(({ id }) => id) : [] };
     const result = prompt === undefined ? await add.run({ input }) : await change.run({ id: prompt.id, input });
     if (result === undefined) return;
     onSaved();
@@ -81,8 +81,13 @@ export function PromptDialog({
         value={text}
         onChange={setText}
       />
-      <VisibilityField fault={findFault(error, 'visibility')} value={visibility} onChange={setVisibility} />
-      {visibility === 'GROUP' ? <GroupChoice chosen={groups} onChange={setGroups} /> : null}
+      <VisibilityField
+        fault={findFault(error, 'visibility')}
+        hasGroups={prompt?.visibility === 'GROUP' || may('GROUPS_READ')}
+        value={visibility}
+        onChange={setVisibility}
+      />
+      {visibility === 'GROUP' && !keepsGroups ? <GroupChoice chosen={groups} onChange={setGroups} /> : null}
       <ErrorNote error={errorBeside(error, ['name', 'command', 'text', 'visibility'])} />
     </FormDialog>
   );
@@ -90,15 +95,16 @@ export function PromptDialog({
 
 function VisibilityField({
   fault,
+  hasGroups,
   value,
   onChange,
 }: {
   readonly fault: FieldError;
+  readonly hasGroups: boolean;
   readonly value: Visibility;
   readonly onChange: (visibility: Visibility) => void;
 }) {
   const { t } = useText();
-  const { may } = useSession();
   const words = { PRIVATE: t('Only you'), GROUP: t('Groups'), ORGANIZATION: t('Everybody here') };
   return (
     <SelectField
@@ -106,9 +112,7 @@ function VisibilityField({
       error={fault}
       value={value}
       onChange={onChange}
-      options={visibilities
-        .filter((each) => each !== 'GROUP' || may('GROUPS_READ'))
-        .map((each) => ({ value: each, label: words[each] }))}
+      options={visibilities.filter((each) => each !== 'GROUP' || hasGroups).map((each) => ({ value: each, label: words[each] }))}
     />
   );
 }

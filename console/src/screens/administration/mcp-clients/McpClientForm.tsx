@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
@@ -7,9 +7,6 @@ import { TextField } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
 import { type McpOauthClientRowFragment, SaveMcpOauthClientDocument } from './documents.ts';
-
-/** Where people come back from the sign-in. */
-const redirectAddress = `${location.origin}/oauth/callback`;
 
 /** Saves the client of an MCP server: a new one, or in place of one that is there. */
 export function McpClientForm({
@@ -26,6 +23,7 @@ export function McpClientForm({
   const [clientId, setClientId] = useState(saved?.clientId ?? '');
   const [clientSecret, setClientSecret] = useState('');
   const [scopes, setScopes] = useState(saved?.scopes.join(' ') ?? '');
+  const redirectAddress = useRedirectAddress();
   const { run, isBusy, error } = useMutate(SaveMcpOauthClientDocument);
   const save = async () => {
     const scopeList = scopes.split(/\s+/).filter((scope) => scope !== '');
@@ -43,7 +41,7 @@ export function McpClientForm({
       isBlocked={url.trim() === '' || clientId.trim() === ''}
     >
       <p>{t('Register a client at the authorization server of the MCP server first, with this redirect address:')}</p>
-      <CodeBox text={redirectAddress} label={t('Redirect address')} />
+      {redirectAddress === undefined ? null : <CodeBox text={redirectAddress} label={t('Redirect address')} />}
       {saved === undefined ? (
         <TextField
           label={t('Address of the MCP server')}
@@ -86,4 +84,28 @@ export function McpClientForm({
       <ErrorNote error={errorBeside(error, ['url', 'clientId', 'clientSecret', 'scopes'])} />
     </FormDialog>
   );
+}
+
+/** Where people come back from the sign-in: the service says it in its document of a client, as PUBLIC_URL may be another address than this one. */
+function useRedirectAddress(): string | undefined {
+  const [address, setAddress] = useState<string>();
+  useEffect(() => {
+    const leaving = new AbortController();
+    void readRedirectAddress(leaving.signal).then((first) => {
+      if (!leaving.signal.aborted) setAddress(first);
+    });
+    return () => leaving.abort();
+  }, []);
+  return address;
+}
+
+async function readRedirectAddress(signal: AbortSignal): Promise<string> {
+  try {
+    const reply = await fetch('/oauth/client-metadata.json', { signal });
+    const { redirect_uris: addresses }: { readonly redirect_uris?: readonly string[] } = await reply.json();
+    if (addresses?.[0] !== undefined) return addresses[0];
+  } catch {
+    // Without the document the address of this page is the best guess.
+  }
+  return `${location.origin}/oauth/callback`;
 }
