@@ -163,6 +163,14 @@ describe('secrets', () => {
   });
 });
 
+it('counts: a request has so many files and addresses, and no more', async () => {
+  const id = await upload('Opens on 9 May.', 'fair.txt');
+  const parts = (count: number) => Array.from({ length: count }, () => ({ type: 'id', id }));
+  expect((await ask(parts(20))).status).toBe(200);
+  const { status, body } = await ask(parts(21));
+  expect([status, body.error.message]).toEqual([400, 'messages must have at most 20 files and addresses']);
+});
+
 describe('annotations', () => {
   it('stand in a reply when the request asks, else when the agent does and the caller takes additions', async () => {
     const agent = await make.agent({ owner: ann, modelId: model, generateCitations: true });
