@@ -15,6 +15,9 @@ import type {
 } from '../../wire/ground/encoder.ts';
 import { noHeaders, type Reply } from './reply.ts';
 
+/** From here on the events that close an answer leave one by one. A shorter answer leaves in one write with its end. */
+const longAnswerChars = 256 * 1024;
+
 export interface StreamCall {
   readonly source: AsyncIterable<readonly RunEvent[]>;
   readonly variables: Variables;
@@ -64,21 +67,44 @@ async function pump(
   let hasWritten = false;
   let next: IteratorResult<readonly RunEvent[]> | undefined = first;
   while (next.done !== true && !stream.isClosed) {
-    const text = encoder.encode(next.value);
-    const last = next.value.at(-1);
-    if (last !== undefined && isLast(last)) return text;
-    // A batch is released before anything is waited for: what a slow reader holds is its frames alone.
-    next = undefined;
-    if (text === '') {
-      if (!hasWritten) stream.flush();
+    const batch: readonly RunEvent[] = next.value;
+    const last = batch.at(-1);
+    const hasEnded = last !== undefined && isLast(last);
+    if (batch.some(repeatsLongAnswer)) {
+      await writeOneByOne(stream, encoder, batch);
+      if (hasEnded) return '';
     } else {
-      const slow = stream.write(text);
-      if (slow !== undefined) await slow;
+      const text = encoder.encode(batch);
+      if (hasEnded) return text;
+      // A batch is released before anything is waited for: what a slow reader holds is its frames alone.
+      next = undefined;
+      if (text === '') {
+        if (!hasWritten) stream.flush();
+      } else {
+        const slow = stream.write(text);
+        if (slow !== undefined) await slow;
+      }
     }
     hasWritten = true;
     next = await batches.next();
   }
   return '';
+}
+
+/**
+ * Each of the events that close a long answer has it whole. A slow reader holds the frame of one of them at a time: the next one is encoded when it has
+ * taken the one before.
+ */
+async function writeOneByOne(stream: SseStream, encoder: StreamEncoder, batch: readonly RunEvent[]): Promise<void> {
+  for (const event of batch) {
+    if (stream.isClosed) return;
+    const text = encoder.encode([event]);
+    if (text !== '') await stream.write(text);
+  }
+}
+
+function repeatsLongAnswer(event: RunEvent): boolean {
+  return event.type === 'response.output_text.done' && event.text.length > longAnswerChars;
 }
 
 /** Reads a run to its end and makes one body of it. @throws DomainError when the run failed; whatever its source throws. */

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../../src/entities/conversations/runs/event.ts';
 import { DomainError } from '../../../../src/entities/ground/errors.ts';
 import { SseStreams } from '../../../../src/http/reply/sse.ts';
+import type { StreamEncoderFactory } from '../../../../src/wire/ground/encoder.ts';
 import { heldFetch } from '../../../support/apis/held-fetch.ts';
 import {
   eventOf,
@@ -73,6 +74,43 @@ describe('a stream', () => {
     });
     expect(reply.headers.get('x-request-id')).toMatch(/^req_/);
     expect(await reply.text()).toBe('data: 0\n\ndata: 1\n\ndata: 2\n\ndata: [DONE]\n\n');
+  });
+  it('encodes the events that close a long answer one by one, as its reader takes them', async () => {
+    // More than the systems of both sides take for a reader that stalls.
+    const text = 'x'.repeat(32 * 1024 * 1024);
+    const encodedSequences: number[] = [];
+    const encoder: StreamEncoderFactory = (variables, context) => ({
+      ...frameEncoder(variables, context),
+      encode: (events) => {
+        encodedSequences.push(...events.map(({ sequence }) => sequence));
+        return events
+          .map((event) => `data: ${event.type === 'response.output_text.done' ? event.text : event.sequence}\n\n`)
+          .join('');
+      },
+    });
+    const runEvents: Resolver = () =>
+      streamOf(async function* () {
+        yield [
+          eventOf(0),
+          { type: 'response.output_text.done', sequence: 1, outputIndex: 0, itemId: 'msg_1', text },
+          eventOf(2),
+          { ...eventOf(3), type: 'response.completed' } as RunEvent,
+        ];
+      });
+    const rows = frameRows.map((row) => (row.stream === undefined ? row : { ...row, stream: { ...row.stream, encoder } }));
+    frame = await startFrame({ resolvers: { runEvents }, rows });
+    const socket = await rawStream(frame);
+    let tail = String(((await once(socket, 'data')) as [Buffer])[0]);
+    socket.pause();
+    expect(encodedSequences).toEqual([0, 1]);
+    socket.on('data', (chunk) => {
+      tail = (tail + String(chunk)).slice(-100);
+    });
+    socket.resume();
+    await until(() => tail.includes('[DONE]'), 60_000);
+    socket.destroy();
+    expect(encodedSequences).toEqual([0, 1, 2, 3]);
+    expect(tail.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')).toContain('data: 2\n\ndata: 3\n\ndata: [DONE]\n\n');
   });
   it('takes a source without batches', async () => {
     const service = await start(async function* () {
