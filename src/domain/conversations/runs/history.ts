@@ -123,11 +123,8 @@ async function searchFor(deps: Deps, caller: Caller, reach: RunReach, words: str
   const { runHistory } = deps.storage.conversations;
   const { orgId, userId } = caller;
   const visible = reach.userId === undefined ? everything : usableAgents(caller);
-  const [agentIds, models, editableIds] = await Promise.all([
-    runHistory.findAgentsByName(words, orgId, visible),
-    deps.models.list(),
-    reach.userId === undefined ? runHistory.agentsOf(orgId, everything) : reach.agentIds,
-  ]);
+  const [agentIds, models] = await Promise.all([runHistory.findAgentsByName(words, orgId, visible), deps.models.list()]);
+  const editableIds = reach.userId === undefined ? 'all' : reach.agentIds;
   const runIds = await runHistory.findByQuestion(words, { userId, orgId }, editableIds);
   const text = words.toLowerCase();
   const modelIds = models.flatMap(({ id }) => (id.toLowerCase().includes(text) ? [id] : []));

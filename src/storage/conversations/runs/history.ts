@@ -129,7 +129,7 @@ export class RunHistoryStore {
   findByQuestion(
     text: string,
     owner: { readonly userId: string; readonly orgId: string },
-    agentIds: readonly string[],
+    agentIds: readonly string[] | 'all',
   ): Promise<readonly string[]> {
     return findByQuestion(this.#db, text, owner, agentIds, searchMatchesMax);
   }

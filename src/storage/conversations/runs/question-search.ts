@@ -6,14 +6,15 @@ const searchedChatsMax = 200;
 const searchedSlicesMax = 100;
 
 /**
- * Runs whose question contains a text, in the newest chats of a user and of agents that show theirs; at most `runsMax`. Cost: two statements, and one for
+ * Runs whose question contains a text, in the newest chats of a user and of agents that show theirs; at most `runsMax`. `all`: the agents of the
+ * organization, which are not named one by one, because a statement takes 32,767 values at most. Cost: two statements, and one for
  * each thousand messages of these chats.
  */
 export async function findByQuestion(
   db: Database,
   text: string,
   { userId, orgId }: { readonly userId: string; readonly orgId: string },
-  agentIds: readonly string[],
+  agentIds: readonly string[] | 'all',
   runsMax: number,
 ): Promise<readonly string[]> {
   const { chat } = db.prisma;
@@ -28,11 +29,11 @@ export async function findByQuestion(
       ? []
       : chat.findMany({
           where: {
-            agentId: { in: [...agentIds] },
+            ...(agentIds === 'all' ? {} : { agentId: { in: [...agentIds] } }),
             orgId,
             deletedAt: null,
             isVisibleToEditors: true,
-            agent: { chatLogsVisible: true },
+            agent: { chatLogsVisible: true, ...(agentIds === 'all' ? { orgId, isDeleted: false } : {}) },
           },
           ...newest,
         }),

@@ -361,6 +361,24 @@ describe('who sees a run', () => {
 });
 
 describe('the list of runs', () => {
+  it('is searched among more agents than a statement takes values', async () => {
+    const home = await make.organization();
+    const [owner, boss] = await Promise.all([
+      make.person({ organization: home }),
+      make.person({ organization: home, role: 'ADMIN' }),
+    ]);
+    const agent = await make.agent({ owner, modelId: model, chatLogsVisible: true });
+    const chat = await make.chat({ owner, agentId: agent.id });
+    await owner.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Where is the lighthouse?' });
+    await service.deps.storage.db.pool.query(
+      `insert into agents (id, "createdAt", "updatedAt", "orgId", "userId", name, description, instructions, src)
+       select 'ai_' || i, now(), now(), $1, $2, 'Many', '', '', '' from generate_series(1, 33000) as i`,
+      [home.id, owner.userId],
+    );
+    await eventually(async () => expect(await runsOf(boss, { search: 'lighthouse' }, 'id')).toHaveLength(1));
+    expect(await runsOf(boss, { search: 'zebrafinch' }, 'id')).toEqual([]);
+  });
+
   it('is narrowed by every member of the filter, and read both ways', async () => {
     const bob = await make.person({ organization });
     const key = await make.withKey(bob, {});
