@@ -3,16 +3,16 @@ const [lineFeed, comma, openingBracket, closingBracket] = [0x0a, 0x2c, 0x5b, 0x5
 
 /**
  * Lines of JSON that wait, as bytes outside of V8's heap: its collections of garbage move none of them, where texts and objects that wait by the
- * thousand are copied twice and fill the old generation. The bytes are those of a JSON array, whose text is made without a further copy: each line but
- * the first begins with a comma.
+ * thousand are copied twice and fill the old generation. The bytes become those of a JSON array without a further copy: a comma takes the place of each
+ * line feed but the last for so long.
  */
 export class JsonLines {
   #bytes = Buffer.allocUnsafeSlow(firstBytes).fill(openingBracket, 0, 1);
   #end = 1;
-  #count = 0;
+  readonly #lineFeeds: number[] = [];
 
   get count(): number {
-    return this.#count;
+    return this.#lineFeeds.length;
   }
 
   get sizeBytes(): number {
@@ -21,12 +21,12 @@ export class JsonLines {
 
   /** @param json  one value, as JSON.stringify writes it: without line breaks. */
   add(json: string): void {
-    // A unit of UTF-16 takes three bytes at most. Beside them: the comma, the line feed and the closing bracket.
-    this.#reserve(this.#end + json.length * 3 + 3);
-    if (this.#count > 0) this.#push(comma);
+    // A unit of UTF-16 takes three bytes at most. Beside them: the line feed and the closing bracket.
+    this.#reserve(this.#end + json.length * 3 + 2);
     this.#end += this.#bytes.write(json, this.#end);
-    this.#push(lineFeed);
-    this.#count += 1;
+    this.#bytes[this.#end] = lineFeed;
+    this.#lineFeeds.push(this.#end);
+    this.#end += 1;
   }
 
   /** The bytes of the lines behind the first `sizeBytes`; valid until the next `add`. */
@@ -36,13 +36,15 @@ export class JsonLines {
 
   /** All values, as the text of one JSON array. */
   toArrayText(): string {
+    this.#separate(comma);
     this.#bytes[this.#end] = closingBracket;
-    return this.#bytes.toString('utf8', 0, this.#end + 1);
+    const text = this.#bytes.toString('utf8', 0, this.#end + 1);
+    this.#separate(lineFeed);
+    return text;
   }
 
-  #push(byte: number): void {
-    this.#bytes[this.#end] = byte;
-    this.#end += 1;
+  #separate(byte: number): void {
+    for (let line = 0; line < this.count - 1; line += 1) this.#bytes[this.#lineFeeds[line] ?? 0] = byte;
   }
 
   #reserve(sizeBytes: number): void {
@@ -51,9 +53,4 @@ export class JsonLines {
     this.#bytes.copy(grown, 0, 0, this.#end);
     this.#bytes = grown;
   }
-}
-
-/** The value of a line that `JsonLines` made. */
-export function parseJsonLine(line: string): unknown {
-  return JSON.parse(line.startsWith(',') ? line.slice(1) : line);
 }

@@ -2,7 +2,6 @@ import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, unlin
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { makeFolderSync } from '../../../lib/files/folders.ts';
-import { parseJsonLine } from '../../../lib/json/json-lines.ts';
 import { readUsageLine, toUsageLine, type UsageLine, type UsageRow } from '../../ground/ledger/ledger.ts';
 import type { UnstoredRun } from '../../ground/ledger/unstored.ts';
 
@@ -124,7 +123,7 @@ function readPart(path: string): { readonly lines: Omit<LeftPart, 'owner' | 'rem
   if (first === undefined) return undefined;
   const [rows, runs, held]: [UsageRow[], UnstoredRun[], HeldRows[]] = [[], [], []];
   for (const text of rest) {
-    const line = parseJsonLine(text) as UsageLine | RunLine | HeldLine;
+    const line = JSON.parse(text) as UsageLine | RunLine | HeldLine;
     if ('held' in line) held.push({ runId: line.runId, fence: line.fence, rows: line.held.map(readUsageLine) });
     else if ('createdAt' in line) rows.push(readUsageLine(line));
     else runs.push(toRun(line));
