@@ -144,6 +144,13 @@ describe('a model of a cloud', () => {
     expect(usage?.inputTokens).toBeGreaterThan(0);
   });
 
+  it.each(clouds)('of %s answers whole where nobody streams', async (name) => {
+    const { run } = await cloud(name);
+    const { text, finishes, usage } = await collect(run(modelOf[name], { isStreaming: false }));
+    expect({ text, finishes }).toEqual({ text: 'Hello "€"', finishes: ['stop'] });
+    expect(usage?.inputTokens).toBeGreaterThan(0);
+  });
+
   it.each(clouds)('of %s costs one sign-in for many calls at once', async (name) => {
     const { run, standIn, models } = await cloud(name);
     await Promise.all(Array.from({ length: 8 }, () => collect(run(modelOf[name]))));
