@@ -54,7 +54,8 @@ const isGroupInUse = `case
   when starts_with(known.directory, '${pushedDirectory}') then exists (
     select from data_sources as source where source.id = substr(known.directory, ${pushedDirectory.length + 1}))
   else known."membersReadAt" > now() - $2::float8 * interval '1 millisecond' or exists (
-    select from permission_readings as reading where reading.directory = known.directory and reading."startedAt" is not null)
+    select from data_sources as source join permission_readings as reading on reading."dataSourceId" = source.id
+    where source."orgId" = $1 and reading.directory = known.directory and reading."startedAt" is not null)
 end`;
 
 const principalsSql = `

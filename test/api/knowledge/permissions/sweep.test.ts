@@ -59,6 +59,14 @@ const counts = async () => {
   const where = { dataSourceId: source };
   return [await prisma.accessRule.count({ where }), await prisma.accessSet.count({ where })];
 };
+/** A reading under way of a directory of the same name, in another organization. The service ends it within a minute. */
+const readingElsewhere = async () => {
+  const other = await make.person();
+  const at = { createdAt: new Date(), updatedAt: new Date() };
+  const row = { id: newId('dataSource'), orgId: other.orgId, ownerUserId: other.userId, name: 'Drive', data: {}, ...at };
+  await prisma.dataSource.create({ data: { ...row, type: 'DRIVE_A', access: 'MIRRORED' } });
+  await prisma.permissionReading.create({ data: { dataSourceId: row.id, directory: 'drive', startedAt: new Date() } });
+};
 const openCount = async () => {
   storage.signals.publish('permissions-changed', source);
   const gate = await permissions.gates.open(ann, [source]);
@@ -105,12 +113,13 @@ describe('permissions that nothing names any more', () => {
     await prisma.permissionReading.update({ where: { dataSourceId: source }, data: { startedAt: new Date() } });
     await sweep();
     expect(await keys()).toContain('group staff');
+    await readingElsewhere();
     await eventually(async () => {
       // Each time: the service may have gone on with the reading meanwhile.
       await prisma.permissionReading.update({ where: { dataSourceId: source }, data: { startedAt: null } });
       await sweep();
       expect((await keys()).toSorted()).toEqual([`email ${ann.email}`, 'group pushed']);
-    });
+    }, 20_000);
   });
 
   it('stay while permissions are written: what is written next may name them', async () => {
