@@ -19,8 +19,8 @@ import { demoWelcome, welcome } from './welcome.ts';
  */
 const blockedMaxMs = 60_000;
 
-/** Ctrl-C comes twice under `npm start`: from the terminal, and from npm, which hands on what it gets. */
-const sameSignalMs = 500;
+/** Ctrl-C comes twice under `npm start`: from the terminal, and from npm, which hands on what it gets, on a busy machine a second later. */
+const sameSignalMs = 2_000;
 
 /**
  * Runs Parley as this process: reads the settings, starts the service, and ends with its signals. Of several processes (PROCESSES), the first one

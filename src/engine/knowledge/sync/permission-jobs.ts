@@ -27,7 +27,12 @@ export function registerPermissionJobs(context: PermissionJobsContext): void {
     'knowledge.sync-permissions',
     // Its own failures are noted at the source, which is due again after a while.
     { concurrency: settings.CONNECTOR_CONCURRENCY, timeoutMs: 24 * hourMs, retriesMax: 1 },
-    ({ dataSourceId }, signal, { id }) => syncPermissions({ ...context, owner: id }, dataSourceId, signal),
+    async ({ dataSourceId }, signal, { id }) => {
+      const outcome = await syncPermissions({ ...context, owner: id }, dataSourceId, signal);
+      // The reading that goes on may have begun before a listing found these: they would stay closed for a period.
+      if (outcome === 'held')
+        await queuePermissions(jobs, await permissionReadings.findWithNewItems(dataSourceId), settings.INDEX_LEASE_MS);
+    },
   );
   jobs.lead('knowledge.permissions-sweep', hourMs, (signal) => sweepPermissions(storage, signal));
   jobs.lead('knowledge.permissions-due', permissionFeedMs, async () => {

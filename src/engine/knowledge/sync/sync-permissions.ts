@@ -29,21 +29,26 @@ const itemsAtOnce = 1_000;
 
 /**
  * Reads who may open the items of a source, and stores what changed. No document is read. In every case the reading ends with its time, or with a
- * reason and goes on later where it stopped; a source that another process reads is left alone.
+ * reason and goes on later where it stopped.
  *
+ * @returns `held` for a source that another process reads, or that is not MIRRORED any more: nothing was read.
  * @throws the signal's reason when it fires.
  */
-export async function syncPermissions(context: PermissionSyncContext, dataSourceId: string, signal: AbortSignal): Promise<void> {
+export async function syncPermissions(
+  context: PermissionSyncContext,
+  dataSourceId: string,
+  signal: AbortSignal,
+): Promise<'held' | 'ended'> {
   const { settings, storage, owner, logger } = context;
   const { permissionReadings: readings } = storage.knowledge;
   const leaseMs = settings.INDEX_LEASE_MS;
   const lease = await readings.begin(dataSourceId, { owner, leaseMs });
-  if (lease === undefined) return;
+  if (lease === undefined) return 'held';
   const hold = holdLease({ renew: () => readings.renew(lease, leaseMs) }, 'task', lease, leaseMs);
   try {
     await readPermissions(context, lease, AbortSignal.any([signal, hold.lost]));
   } catch (error) {
-    if (isLost(error, hold)) return;
+    if (isLost(error, hold)) return 'ended';
     if (signal.aborted) {
       await readings.release(lease);
       throw signal.reason;
@@ -58,6 +63,7 @@ export async function syncPermissions(context: PermissionSyncContext, dataSource
   } finally {
     hold.stop();
   }
+  return 'ended';
 }
 
 async function readPermissions(context: PermissionSyncContext, begun: ReadingLease, signal: AbortSignal): Promise<void> {

@@ -14,7 +14,7 @@ afterAll(() => google.server.close());
 const { service, make } = await withService('plain', {
   env: {
     ...{ GOOGLE_API_URL: google.url, GOOGLE_TOKEN_URL: `${google.url}/token` },
-    ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret', EGRESS_ALLOW: '127.0.0.1' },
+    ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret', EGRESS_ALLOW: '127.0.0.1', INDEX_LEASE_MS: '3000' },
   },
 });
 const { run, refresh } = connectedSources(service);
@@ -114,6 +114,19 @@ describe('the permissions of a connected source', () => {
     await refresh(ann, source);
     await run(ann, source, 2);
     await eventually(async () => expect(await found(ann)).toEqual(['a', 'b', 'c']));
+  });
+
+  it('are read of documents that a listing adds while a reading goes on, once that one has ended', async () => {
+    await sync();
+    const { permissionReadings: readings } = service.deps.storage.knowledge;
+    const lease = await readings.begin(source, { owner: 'another process', leaseMs: 60_000 });
+    if (lease === undefined) throw new Error('the reading was not taken');
+    file('c');
+    await refresh(ann, source);
+    await run(ann, source, 2);
+    await readings.finish(lease, { isFull: false, state: undefined, missingRights: [] });
+    // The period of this service is a minute: it is no reading of a later period.
+    await eventually(async () => expect(await found(ann)).toEqual(['a', 'b', 'c']), 30_000);
   });
 
   it('name what the account lacks', async () => {

@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser())('the runs', () => {
     await page.getByRole('button', { name: 'Stop' }).click();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Stop the run' }).click();
-    for (const each of [page, ofBob]) await each.getByText('Stopped').waitFor();
+    for (const each of [page, ofBob]) await each.getByText('Stopped', { exact: true }).waitFor();
     await page.goBack();
     await page
       .getByRole('region', { name: 'History' })
