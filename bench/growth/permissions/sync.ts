@@ -84,7 +84,9 @@ try {
       ]);
     const [before] = await versions();
     const [cpuBefore, startMs] = [process.cpuUsage(), performance.now()];
-    const statements = await watchStatements(service, () => syncPermissions(context, sourceId, AbortSignal.timeout(540_000)));
+    const statements = await watchStatements(service, async () => {
+      await syncPermissions(context, sourceId, AbortSignal.timeout(540_000));
+    });
     const { user, system } = process.cpuUsage(cpuBefore);
     const seconds = (user + system) / 1e6;
     const [after] = await versions();
