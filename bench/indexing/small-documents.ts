@@ -10,7 +10,7 @@ import { seededRandom } from '../../test/support/property/random.ts';
 import { passageText } from '../retrieval.ts';
 import { adminKey, callJson } from '../support/service.ts';
 import { serveStandIn } from '../support/stand-in-model.ts';
-import { flagsOfStart } from '../support/start-flags.ts';
+import { environmentOfStart, flagsOfStart } from '../support/start-flags.ts';
 
 /**
  * How many documents of one passage a second are uploaded, and then indexed and embedded, and the processor time of the service for each:
@@ -28,6 +28,7 @@ const model = await serveStandIn();
 const service = spawn(process.execPath, [...flagsOfStart, join(import.meta.dirname, '../../src/main.js')], {
   env: {
     ...process.env,
+    ...environmentOfStart,
     ...{
       PORT: '0',
       DATA_DIR: folder,

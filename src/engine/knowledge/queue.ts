@@ -1,5 +1,6 @@
 import type { RunTrigger } from '../../entities/knowledge/source-run.ts';
 import type { ShareOwner } from '../../lib/flow/fair-share.ts';
+import { inParts } from '../../lib/in-parts.ts';
 import type { OwnedId } from '../../storage/knowledge/indexing/indexing.ts';
 import type { NewItemContent } from '../../storage/knowledge/indexing/lease.ts';
 import type { EnqueueOptions } from '../jobs/job.ts';
@@ -37,16 +38,13 @@ export async function queueNewItems(
   const isSmall = ({ sizeBytes }: NewItemContent) => sizeBytes !== null && sizeBytes <= smallBytesMax;
   const smallIds = items.filter(isSmall).map(({ id }) => id);
   const largeIds = items.filter((item) => !isSmall(item)).map(({ id }) => id);
-  const groups = Array.from({ length: Math.ceil(smallIds.length / groupItems) }, (_, index) =>
-    smallIds.slice(index * groupItems, (index + 1) * groupItems),
-  );
+  const groups = [...inParts(smallIds, groupItems)];
   const aloneIds = [...groups.filter(({ length }) => length === 1).flat(), ...largeIds];
   const payloads = groups.filter(({ length }) => length > 1).map((itemIds) => ({ payload: { itemIds }, owner, key: undefined }));
   await jobs.enqueueAll('knowledge.index-items', payloads, { tx });
-  await jobs.enqueueAll(
-    'knowledge.index-item',
-    aloneIds.map((itemId) => ({ payload: { itemId }, owner, key: itemId })),
-    { tx },
+  await itemJobs(jobs)(
+    tx,
+    aloneIds.map((id) => ({ ...owner, id })),
   );
 }
 

@@ -46,8 +46,6 @@ export class UsageLedger {
   readonly #deps: LedgerDeps;
   /** What came last; it gets no more rows once its write begins. */
   #fresh = new UsageBatch();
-  /** The bytes of the fresh rows and runs that the journal has, or that it could not take. */
-  #appended = { rows: 0, runs: 0 };
   /** Batches whose write has begun or begins with the next one; the ids of rows are fixed, so writing them again does not charge twice. */
   #batches: UsageBatch[] = [];
   /** The parts of the journal that hold `#batches`. */
@@ -210,8 +208,8 @@ export class UsageLedger {
     });
     for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
       await store.add(batch, limits.owner);
-      const { rows, orgIds } = batch;
-      if (rows.count > 0) limits.written(orgIds, batch.readRows.bind(batch));
+      const written = batch;
+      if (written.rows.count > 0) limits.written(written.orgIds, () => written.readRows());
       this.#batches.shift();
     }
     const writtenParts = this.#parts;
@@ -253,17 +251,12 @@ export class UsageLedger {
     if (this.#fresh.isEmpty) return;
     this.#batches.push(this.#fresh);
     this.#fresh = new UsageBatch();
-    this.#appended = { rows: 0, runs: 0 };
   }
 
   /** Writes to the journal what it does not have yet. */
   #append(): void {
-    const { rows, runs } = this.#fresh;
-    const newRows = rows.after(this.#appended.rows);
-    const newRuns = runs.after(this.#appended.runs);
-    if (newRows.length + newRuns.length === 0) return;
-    this.#appended = { rows: rows.sizeBytes, runs: runs.sizeBytes };
-    this.#withJournal(() => this.#deps.journal.append(...[newRows, newRuns].filter(({ length }) => length > 0)));
+    const newLines = [this.#fresh.rows.takeNew(), this.#fresh.runs.takeNew()].filter(({ length }) => length > 0);
+    if (newLines.length > 0) this.#withJournal(() => this.#deps.journal.append(...newLines));
   }
 
   get #waitingCount(): number {

@@ -157,21 +157,22 @@ export class SseStream {
    */
   #send(frames: string): boolean {
     const { socket, req } = this.#res;
-    const isAscii = Buffer.byteLength(frames) === frames.length;
-    const text = isAscii ? frames : withoutOtherLineEnds(frames);
+    const framesBytes = Buffer.byteLength(frames);
+    const text = framesBytes === frames.length ? frames : withoutOtherLineEnds(frames);
+    const sizeBytes = text === frames ? framesBytes : Buffer.byteLength(text);
     if (socket === null || req.method === 'HEAD') return this.#sendByNode(text);
-    if (this.#isHeadOut) return this.#sendChunk(socket, text, isAscii);
+    if (this.#isHeadOut) return this.#sendChunk(socket, text, sizeBytes);
     // The head leaves in one system call with the first frames. Nothing else is waited for, not even the end of a short answer.
     socket.cork();
     this.flush();
-    const isFree = this.#sendChunk(socket, text, isAscii);
+    const isFree = this.#sendChunk(socket, text, sizeBytes);
     socket.uncork();
     return isFree;
   }
 
-  #sendChunk(socket: Socket, text: string, isAscii: boolean): boolean {
+  #sendChunk(socket: Socket, text: string, sizeBytes: number): boolean {
     if (!this.#res.chunkedEncoding) return this.#sendByNode(text);
-    const sizeBytes = isAscii ? text.length : Buffer.byteLength(text);
+    const isAscii = sizeBytes === text.length;
     const encoding = isAscii ? 'latin1' : 'utf8';
     let isFree: boolean;
     if (text.length <= joinedMaxCharacters) isFree = socket.write(`${sizeBytes.toString(16)}\r\n${text}\r\n`, encoding);

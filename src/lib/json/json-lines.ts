@@ -9,14 +9,11 @@ const [lineFeed, comma, openingBracket, closingBracket] = [0x0a, 0x2c, 0x5b, 0x5
 export class JsonLines {
   #bytes = Buffer.allocUnsafeSlow(firstBytes).fill(openingBracket, 0, 1);
   #end = 1;
+  #taken = 1;
   readonly #lineFeeds: number[] = [];
 
   get count(): number {
     return this.#lineFeeds.length;
-  }
-
-  get sizeBytes(): number {
-    return this.#end - 1;
   }
 
   /** @param json  one value, as JSON.stringify writes it: without line breaks. */
@@ -29,9 +26,11 @@ export class JsonLines {
     this.#end += 1;
   }
 
-  /** The bytes of the lines behind the first `sizeBytes`; valid until the next `add`. */
-  after(sizeBytes: number): Uint8Array {
-    return this.#bytes.subarray(sizeBytes + 1, this.#end);
+  /** The bytes of the lines that came since the last call; valid until the next `add`. */
+  takeNew(): Uint8Array {
+    const bytes = this.#bytes.subarray(this.#taken, this.#end);
+    this.#taken = this.#end;
+    return bytes;
   }
 
   /** All values, as the text of one JSON array. */

@@ -67,16 +67,15 @@ async function pump(
   let hasWritten = false;
   let next: IteratorResult<readonly RunEvent[]> | undefined = first;
   while (next.done !== true && !stream.isClosed) {
-    const batch: readonly RunEvent[] = next.value;
-    const last = batch.at(-1);
+    const last = next.value.at(-1);
     const hasEnded = last !== undefined && isLast(last);
-    if (batch.some(repeatsLongAnswer)) {
-      await writeOneByOne(stream, encoder, batch);
+    if (next.value.some(repeatsLongAnswer)) {
+      await writeOneByOne(stream, encoder, next.value);
       if (hasEnded) return '';
     } else {
-      const text = encoder.encode(batch);
+      const text = encoder.encode(next.value);
       if (hasEnded) return text;
-      // A batch is released before anything is waited for: what a slow reader holds is its frames alone.
+      // A batch is released before anything is waited for, and has no other name here: what a slow reader holds is its frames alone.
       next = undefined;
       if (text === '') {
         if (!hasWritten) stream.flush();

@@ -1,4 +1,4 @@
-import { queueNewItems } from '../../../engine/knowledge/queue.ts';
+import { itemJobs, queueNewItems } from '../../../engine/knowledge/queue.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { FileAttributes } from '../../../entities/knowledge/vector-store.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
@@ -109,8 +109,10 @@ export function queueCopies(deps: Deps, caller: Caller, copies: readonly NewStor
 
 /** Queues the indexing of files that are indexed once more, in the transaction that decides it. */
 export function queueIndexing(deps: Deps, caller: Caller): AlsoQueue {
-  return (tx, itemIds) => {
-    const jobs = itemIds.map((itemId) => ({ payload: { itemId }, owner: caller, key: itemId }));
-    return deps.jobs.enqueueAll('knowledge.index-item', jobs, { tx });
-  };
+  const { orgId, tenantId } = caller;
+  return (tx, itemIds) =>
+    itemJobs(deps.jobs)(
+      tx,
+      itemIds.map((id) => ({ id, orgId, tenantId })),
+    );
 }

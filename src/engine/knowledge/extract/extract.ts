@@ -62,8 +62,7 @@ export function createExtractor(options: ExtractorOptions = {}): Extractor {
   };
   const keepReader = (reader: ReaderProcess, memoryMaxBytes: number): void => {
     const { small, large } = reader.documents;
-    const isUsedUp =
-      small * documentsPerProcess + large * smallDocumentsPerProcess >= documentsPerProcess * smallDocumentsPerProcess;
+    const isUsedUp = small / smallDocumentsPerProcess + large / documentsPerProcess >= 1;
     if (!reader.isAlive || isUsedUp || closing.signal.aborted) {
       reader.kill();
       return;

@@ -1,3 +1,4 @@
+import { inParts } from '../../../lib/in-parts.ts';
 import type { Database } from '../../../storage/ground/database.ts';
 import { LeaseLostError } from '../../../storage/ground/leases.ts';
 import type { ReadItem } from '../../../storage/knowledge/indexing/item-groups.ts';
@@ -31,9 +32,8 @@ export async function indexItems(
   };
   let storing: Promise<unknown> = Promise.resolve();
   try {
-    for (let from = 0; from < itemIds.length; from += takenAtOnce) {
+    for (const some of inParts(itemIds, takenAtOnce)) {
       signal.throwIfAborted();
-      const some = itemIds.slice(from, from + takenAtOnce);
       const leases = await storage.knowledge.indexing.groups.take(some, owner, settings.INDEX_LEASE_MS);
       const takenIds = new Set(leases.map(({ id }) => id));
       alone.push(...some.filter((id) => !takenIds.has(id)));

@@ -110,7 +110,7 @@ export class UsageBatch {
   }
 
   addRow(row: UsageRow): void {
-    this.rows.add(rowJson(row));
+    this.rows.add(JSON.stringify(toUsageLine(row)));
     this.orgIds.add(row.orgId);
   }
 
@@ -135,10 +135,6 @@ export function toUsageLine(row: UsageRow): UsageLine {
 
 export function readUsageLine(line: UsageLine): UsageRow {
   return { ...line, createdAt: new Date(line.createdAt) };
-}
-
-function rowJson(row: UsageRow): string {
-  return JSON.stringify(toUsageLine(row));
 }
 
 /** See UsageStore.add. In a transaction it is the last statement: others wait for the counters until the commit. */

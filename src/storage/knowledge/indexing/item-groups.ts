@@ -6,7 +6,7 @@ import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRows } from '../../ground/sql/locks.ts';
 import type { ChunkStore } from '../passages/chunks.ts';
 import type { IndexedContent, IndexLease, ItemLeft } from './lease.ts';
-import { endSql, leaseColumns, nobody, type TakenItem, takenSql, toLease, toUsage } from './leased-items.ts';
+import { leaseColumns, liveSql, nobody, type TakenItem, takenSql, toLease, toUsage } from './leased-items.ts';
 
 /** An item that was read, whose chunks are all still to be stored. */
 export interface ReadItem {
@@ -79,27 +79,11 @@ export class ItemGroups {
   }
 }
 
-function toRow({ lease, content }: ReadItem) {
-  const {
-    documentCount: chunkCount,
-    tokenCount: textTokens,
-    contentHash: hash,
-    mimeType: type,
-    title,
-    omissions: left,
-  } = content;
-  return {
-    itemId: lease.id,
-    holder: lease.owner,
-    fence: lease.fence,
-    listed: lease.listedKey,
-    chunkCount,
-    textTokens,
-    hash,
-    type,
-    title,
-    left,
-  };
+function toRow({
+  lease: { id: itemId, owner: holder, fence, listedKey: changeKey },
+  content: { lastChunks: _chunks, ...given },
+}: ReadItem) {
+  return { ...given, itemId, holder, fence, changeKey };
 }
 
 const takeSql = `
@@ -113,12 +97,12 @@ where id in (
 returning "lastGeneration" as fence, ${leaseColumns}`;
 
 const completeSql = `
-update knowledge_items set "updatedAt" = now(), "liveGeneration" = "lastGeneration", "documentCount" = given."chunkCount", "tokenCount" = given."textTokens",
-  "contentHash" = given.hash, "mimeType" = given.type,
-  metadata = case when given.title is null then metadata - 'title' else metadata || jsonb_build_object('title', given.title) end,
-  "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = given.listed,
-  "needsCleaning" = false, omissions = given."left", ${endSql("'INDEXED'")}
-from jsonb_to_recordset($1::jsonb) as given("itemId" text, holder text, fence int, listed text, "chunkCount" int, "textTokens" int, hash text, type text,
-  title text, "left" jsonb)
+update knowledge_items set "updatedAt" = now(), ${liveSql({
+  ...{ documentCount: 'given."documentCount"', tokenCount: 'given."tokenCount"', contentHash: 'given."contentHash"' },
+  ...{ mimeType: 'given."mimeType"', title: 'given.title', omissions: 'given.omissions' },
+  ...{ changeKey: 'given."changeKey"', needsCleaning: 'false' },
+})}
+from jsonb_to_recordset($1::jsonb) as given("itemId" text, holder text, fence int, "changeKey" text, "documentCount" int, "tokenCount" int,
+  "contentHash" text, "mimeType" text, title text, omissions jsonb)
 where id = given."itemId" and "leaseOwner" = given.holder and "lastGeneration" = given.fence
 returning id, "isRunWanted", "needsCleaning"`;

@@ -86,10 +86,10 @@ export class LeasedItems {
       const { accessRuleId, ...row } = await updateLeased<ItemLeft & { readonly accessRuleId: number | null }>(
         tx,
         lease,
-        `"liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
-         "mimeType" = $7, metadata = case when $8::text is null then metadata - 'title' else metadata || jsonb_build_object('title', $8::text) end,
-         "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = $9,
-         "needsCleaning" = $10, omissions = $11::jsonb, ${endSql("'INDEXED'")}`,
+        liveSql({
+          ...{ documentCount: '$4', tokenCount: '$5', contentHash: '$6', mimeType: '$7', title: '$8::text' },
+          ...{ changeKey: '$9', needsCleaning: '$10', omissions: '$11::jsonb' },
+        }),
         [
           content.documentCount,
           content.tokenCount,
@@ -189,8 +189,27 @@ function updateLeased<Row = object>(
   return writeLeased<Row>(tx, 'item', lease, `"updatedAt" = now(), ${set}`, values, returning);
 }
 
+type LiveColumn =
+  | 'documentCount'
+  | 'tokenCount'
+  | 'contentHash'
+  | 'mimeType'
+  | 'title'
+  | 'changeKey'
+  | 'needsCleaning'
+  | 'omissions';
+
+/** SET: the generation that was built becomes the live one, and the lease ends. @param given  SQL for what it is. */
+export function liveSql(given: Readonly<Record<LiveColumn, string>>): string {
+  return `"liveGeneration" = "lastGeneration", "documentCount" = ${given.documentCount}, "tokenCount" = ${given.tokenCount},
+    "contentHash" = ${given.contentHash}, "mimeType" = ${given.mimeType},
+    metadata = case when ${given.title} is null then metadata - 'title' else metadata || jsonb_build_object('title', ${given.title}) end,
+    "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = ${given.changeKey},
+    "needsCleaning" = ${given.needsCleaning}, omissions = ${given.omissions}, ${endSql("'INDEXED'")}`;
+}
+
 /** An item that changed meanwhile is queued in the same statement: a process that is killed after it loses nothing. */
-export function endSql(status: string): string {
+function endSql(status: string): string {
   return `"indexStatus" = case when "isRunWanted" then 'QUEUED' else ${status} end, ${leaseSql.ended('item')}, attempt = 0,
      "isForced" = "isForced" and "isRunWanted", "indexPercentage" = case when "isRunWanted" then 0 else 100 end`;
 }

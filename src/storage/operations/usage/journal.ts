@@ -63,7 +63,7 @@ export class UsageJournal {
   /** Keeps charges that count only once the end of their run is stored. @returns drops them: they are appended, or another process has the run. */
   hold({ runId, fence, rows }: HeldRows): () => void {
     const line = { runId, fence, held: rows.map(toUsageLine) };
-    writeSync((this.#open ?? this.#openPart()).descriptor, `${JSON.stringify(line)}\n`);
+    this.append(Buffer.from(`${JSON.stringify(line)}\n`));
     this.#held.add(line);
     return () => {
       this.#held.delete(line);

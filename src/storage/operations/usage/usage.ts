@@ -12,6 +12,7 @@ import {
   usageKinds,
 } from '../../../entities/operations/usage.ts';
 import type { AgentFilter } from '../../../entities/people/access.ts';
+import { inParts } from '../../../lib/in-parts.ts';
 import { addMessageCounts } from '../../agents/counters.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Database } from '../../ground/database.ts';
@@ -52,8 +53,7 @@ export class UsageStore {
       await addMessageCounts(this.#db);
     });
     if (batch.rows.count > 0) for (const orgId of batch.orgIds) this.#signals.publish('usage-changed', orgId);
-    for (let start = 0; start < batch.runIds.length; start += idsPerSignal)
-      this.#signals.publish('runs-recorded', batch.runIds.slice(start, start + idsPerSignal).join(','));
+    for (const runIds of inParts(batch.runIds, idsPerSignal)) this.#signals.publish('runs-recorded', runIds.join(','));
   }
 
   /** What became of a run that was worked on under this lease. `lost`: it is another process's, or gone. */

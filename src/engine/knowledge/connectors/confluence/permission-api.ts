@@ -1,8 +1,8 @@
 import type { AccessEntry, AccessList, GroupMembers } from '../../../../entities/knowledge/permissions.ts';
+import { inParts } from '../../../../lib/in-parts.ts';
 import { type JsonObject, membersOf, readString } from '../../../../lib/json/json.ts';
 import { isPerson, type PermissionGet, readListed } from '../atlassian/permission-requests.ts';
 import { SourceError } from '../error.ts';
-import { inParts } from '../permission-reading/pages.ts';
 import { toUnknown, toUnreadable } from '../permission-reading/unknown.ts';
 import { CursorTrail } from '../service-client/cursor-trail.ts';
 

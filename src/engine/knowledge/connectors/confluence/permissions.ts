@@ -1,10 +1,10 @@
 import type { AccessList, ItemAccess, ItemPermissions } from '../../../../entities/knowledge/permissions.ts';
+import { inParts } from '../../../../lib/in-parts.ts';
 import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import { identityScope, permissionCalls, readAtlassianAccount } from '../atlassian/permission-requests.ts';
 import { openConnection, openSite, siteApi } from '../atlassian/site.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { noteGroups, readGroups } from '../permission-reading/groups.ts';
-import { inParts } from '../permission-reading/pages.ts';
 import { isRefused, toUnknown } from '../permission-reading/unknown.ts';
 import type {
   PermissionEnd,

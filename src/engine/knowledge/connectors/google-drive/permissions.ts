@@ -1,10 +1,11 @@
 import type { ItemAccess, ItemPermissions } from '../../../../entities/knowledge/permissions.ts';
+import { inParts } from '../../../../lib/in-parts.ts';
 import { membersOf, readString } from '../../../../lib/json/json.ts';
 import type { Settings } from '../../../../settings.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { noteGroups, readGroups } from '../permission-reading/groups.ts';
-import { eachItem, hashJson, inParts } from '../permission-reading/pages.ts';
+import { eachItem, hashJson } from '../permission-reading/pages.ts';
 import { isRefused, toUnreadable } from '../permission-reading/unknown.ts';
 import type { PermissionEnd, PermissionItem, PermissionKind, PermissionPage, PermissionTask } from '../permissions.ts';
 import {

@@ -1,11 +1,12 @@
 import type { AccessList, ItemAccess, ItemPermissions } from '../../../../entities/knowledge/permissions.ts';
+import { inParts } from '../../../../lib/in-parts.ts';
 import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import { identityScope, permissionCalls, readAtlassianAccount } from '../atlassian/permission-requests.ts';
 import { openConnection, openSite, siteApi } from '../atlassian/site.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { noteGroups, readGroups } from '../permission-reading/groups.ts';
-import { hashJson, inParts } from '../permission-reading/pages.ts';
+import { hashJson } from '../permission-reading/pages.ts';
 import { toUnknown } from '../permission-reading/unknown.ts';
 import type { PermissionEnd, PermissionKind, PermissionPage, PermissionTask, RecheckTask } from '../permissions.ts';
 import { createTrackerApi, type Issue, pageSizeMax, type TrackerApi } from './api.ts';

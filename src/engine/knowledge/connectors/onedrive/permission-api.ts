@@ -1,8 +1,8 @@
 import type { GroupMembers, ItemPermissions } from '../../../../entities/knowledge/permissions.ts';
+import { inParts } from '../../../../lib/in-parts.ts';
 import { type JsonObject, membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
-import { inParts } from '../permission-reading/pages.ts';
 import { toUnreadable } from '../permission-reading/unknown.ts';
 import { parseWait, type ServiceRequest, type ServiceToken } from '../service-client/client.ts';
 import { CursorTrail } from '../service-client/cursor-trail.ts';

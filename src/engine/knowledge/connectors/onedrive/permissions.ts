@@ -1,10 +1,11 @@
 import type { ItemAccess } from '../../../../entities/knowledge/permissions.ts';
+import { inParts } from '../../../../lib/in-parts.ts';
 import { membersOf, readString } from '../../../../lib/json/json.ts';
 import type { Settings } from '../../../../settings.ts';
 import type { ConnectorServices, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { noteGroups, readGroups } from '../permission-reading/groups.ts';
-import { eachItem, hashJson, inParts } from '../permission-reading/pages.ts';
+import { eachItem, hashJson } from '../permission-reading/pages.ts';
 import { isRefused } from '../permission-reading/unknown.ts';
 import type {
   PermissionEnd,

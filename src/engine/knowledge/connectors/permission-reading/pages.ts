@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PermissionItem } from '../permissions.ts';
 
-/** Parts of a list, each of at most `size`. */
-export function* inParts<T>(all: readonly T[], size: number): Generator<readonly T[], void, void> {
-  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
-}
-
 /** A short text that is another one as soon as the value is. */
 export function hashJson(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
