@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { allProcesses, processesBelow } from '../test/support/processes/process-table.ts';
 import { type Target, throughput } from './completions/load.ts';
 import { cores, start } from './completions/processes.ts';
-import { flagsOfStart } from './support/start-flags.ts';
+import { environmentOfStart, flagsOfStart } from './support/start-flags.ts';
 
 /**
  * What the second process of a service adds: completions a second of processor time, of services with PROCESSES=1 and 2 on the same upstream, in turns.
@@ -35,6 +35,7 @@ async function startService(count: number, upstreamUrl: string): Promise<Service
   const { DATABASE_URL, PARLEY_MASTER_KEY, PATH } = process.env;
   const child = spawn(process.execPath, [...flagsOfStart, main], {
     env: {
+      ...environmentOfStart,
       ...{ PATH, PORT: '0', DATA_DIR: folder, BLOB_URL: `file://${join(tmpdir(), 'parley-bench-blobs')}`, DEMO: 'off' },
       ...{ LOG_LEVEL: 'warn', LOG_FORMAT: 'json', PARLEY_ADMIN_KEY: adminKey, OPENAI_BASE_URL: `${upstreamUrl}/v1` },
       ...{ PROCESSES: String(count), DATABASE_URL, PARLEY_MASTER_KEY },
