@@ -367,7 +367,7 @@ describe('the list of runs', () => {
       make.person({ organization: home }),
       make.person({ organization: home, role: 'ADMIN' }),
     ]);
-    const agent = await make.agent({ owner, modelId: model, chatLogsVisible: true });
+    const agent = await make.agent({ owner, modelId: model, chatLogsVisible: true, visibility: 'ORGANIZATION' });
     const chat = await make.chat({ owner, agentId: agent.id });
     await owner.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Where is the lighthouse?' });
     await service.deps.storage.db.pool.query(
@@ -375,8 +375,16 @@ describe('the list of runs', () => {
        select 'ai_' || i, now(), now(), $1, $2, 'Many', '', '', '' from generate_series(1, 33000) as i`,
       [home.id, owner.userId],
     );
+    // The owner may edit all of them, and somebody else asks one of them.
+    const guest = await make.person({ organization: home });
+    const asked = await make.chat({ owner: guest, agentId: agent.id });
+    await guest.post(`/api/v1/chats/${asked.id}/messages`, { prompt: 'Who keeps the windmill?' });
     await eventually(async () => expect(await runsOf(boss, { search: 'lighthouse' }, 'id')).toHaveLength(1));
-    expect(await runsOf(boss, { search: 'zebrafinch' }, 'id')).toEqual([]);
+    for (const reader of [boss, owner]) {
+      await eventually(async () => expect(await runsOf(reader, { search: 'windmill' }, 'id')).toHaveLength(1));
+      expect(await runsOf(reader, { search: 'zebrafinch' }, 'id')).toEqual([]);
+    }
+    expect(await runsOf(guest, { search: 'lighthouse' }, 'id')).toEqual([]);
   });
 
   it('is narrowed by every member of the filter, and read both ways', async () => {
