@@ -2,13 +2,13 @@ import type { ModelInfo } from '../../../engine/models/catalog.ts';
 import { isInline } from '../../../engine/models/inline-images.ts';
 import type { ModelMessage } from '../../../engine/models/port.ts';
 import type { Chat, PromptPart } from '../../../entities/conversations/chats/chat.ts';
-import type { ChatFile } from '../../../entities/conversations/chats/file.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import {
   type AttachmentSource,
   type ContextPart,
+  type PromptFile,
   readAttachments,
   requireAttachmentCount,
   unseen,
@@ -70,10 +70,12 @@ async function loadFiles(
   deps: Deps,
   chat: Pick<Chat, 'id'>,
   parts: readonly PromptPart[],
-): Promise<ReadonlyMap<string, ChatFile>> {
+): Promise<ReadonlyMap<string, PromptFile>> {
   const ids = parts.flatMap((part) => (part.type === 'id' && isId('chatFile', part.id) ? [part.id] : []));
   const chatFiles = ids.length === 0 ? [] : await deps.storage.conversations.chatFiles.findMany(chat.id, ids);
-  const files = new Map(chatFiles.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));
+  const files = new Map(
+    chatFiles.flatMap(({ blobKey, ...file }) => (blobKey === null ? [] : [[file.id, { ...file, blobKey }] as const])),
+  );
   const faults = new Faults();
   for (const [index, part] of parts.entries()) {
     if (part.type === 'id' && !files.has(part.id)) {

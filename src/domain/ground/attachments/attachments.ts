@@ -27,8 +27,8 @@ export interface AttachmentSource {
   readonly detail?: 'auto' | 'low' | 'high';
 }
 
-/** A file that is kept. */
-export type PromptFile = Pick<ChatFile, 'blobKey' | 'filename' | 'mimeType' | 'sizeBytes'>;
+/** A file that is kept, with its content. */
+export type PromptFile = Pick<ChatFile, 'filename' | 'mimeType' | 'sizeBytes'> & { readonly blobKey: string };
 
 export interface AttachmentBytes {
   readonly bytes: Buffer;
@@ -129,7 +129,7 @@ async function readSource(deps: Deps, source: AttachmentSource, reading: Reading
   }
   if (!model.acceptsImages) throw unseen(param, `is the image ${sourceBytes.filename}`, model);
   const detailOption = detail === undefined ? {} : { detail };
-  if ('blobKey' in from && from.blobKey !== null)
+  if ('blobKey' in from)
     return { type: 'chat-file', blobKey: from.blobKey, mimeType: imageType, name: sourceBytes.filename, ...detailOption };
   return { type: 'image', url: `data:${imageType};base64,${sourceBytes.bytes.toString('base64')}`, ...detailOption };
 }
@@ -141,7 +141,6 @@ async function loadBytes(deps: Deps, { param, from, name }: AttachmentSource, re
     if (from.bytes.length > bytesMax) throw invalid(param, `${param} must have at most ${bytesMax} bytes`);
     return from;
   }
-  if (from.blobKey === null) throw invalid(param, `${param} names a file without content`);
   if (from.sizeBytes > bytesMax) throw invalid(param, `${param} must have at most ${bytesMax} bytes`);
   const bytes = await deps.storage.blobs.read(from.blobKey);
   return { bytes, filename: name ?? from.filename, mimeType: from.mimeType };

@@ -139,6 +139,18 @@ describe('summarizing a chat', () => {
   });
 });
 
+it.each(['summarize', 'compress'])('%s says so where the model of the AI is there no more', async (what) => {
+  const own = await make.agent({ owner: ann, modelId: 'parley/offline' });
+  const chat = await newChat(ann, own.id);
+  for (const prompt of ['One', 'Two', 'Three']) await say(ann, chat, prompt);
+  await service.deps.storage.db.pool.query(`update agents set "modelId" = 'gone/model' where id = $1`, [own.id]);
+  service.deps.storage.signals.publish('agent-changed', own.id);
+  expect(await ann.post(`${pathOf(chat)}/${what}`)).toMatchObject({
+    status: 404,
+    body: { error: { code: 'model_not_found', message: 'The model of this AI is not available' } },
+  });
+});
+
 describe('compressing a chat', () => {
   it('gives models a summary in place of older turns, keeps the transcript, and is done once', async () => {
     const chat = await newChat();

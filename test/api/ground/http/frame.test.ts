@@ -338,6 +338,13 @@ describe('uploads', () => {
     const reply = await call('POST', '/api/v1/things/t1/file', { body: body() });
     expect(reply).toMatchObject({ status, body: { error: { code } } });
   });
+  it('are refused in words that name the field of the file, whatever else the body is', async () => {
+    for (const type of ['application/json', 'multipart/form-data', 'multipart/mixed; boundary=b', 'text/plain']) {
+      const reply = await call('POST', '/api/v1/things/t1/file', { body: '{}', headers: { 'content-type': type } });
+      const message = 'The body must be multipart/form-data with a file in "file"';
+      expect(reply, type).toMatchObject({ status: 415, body: { error: { message } } });
+    }
+  });
   it('that break off are refused and forgotten', async () => {
     const text = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc';
     const reply = await call('POST', '/api/v1/things/t1/file', {

@@ -4,6 +4,7 @@ import { type Account, startIdentityProvider } from '../../../support/people/ide
 import { WalkingBrowser } from '../../../support/people/walk.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
+import { afterNext } from '../../../support/storage/between.ts';
 
 /** Two providers whose people join the organization by a rule. */
 const [first, second] = [await startIdentityProvider(), await startIdentityProvider()];
@@ -204,6 +205,23 @@ describe('who was removed', () => {
     // Used up: it opens nothing after the next removal.
     await remove(user.id);
     expect((await signIn('one', plain)).text).toContain(notAnyMore);
+  });
+
+  it('is let in by no invitation that was revoked during the sign-in', async () => {
+    const account = newAccount();
+    const { user } = await userOf((await signIn('one', account)).page);
+    await remove(user.id);
+    const inviting = 'mutation ($input: InviteInput!) { invite(input: $input) { invitation { id } } }';
+    const { data } = await administrator().graphql(inviting, { input: { email: account.email, role: 'ADMIN' } });
+    let revoked: number | undefined;
+    afterNext(service.deps.storage.people.invitations, 'findOpenOf', async () => {
+      revoked = (await administrator().delete(`/api/v1/admin/invitations/${data.invite.invitation.id}`)).status;
+    });
+    const { text, page } = await signIn('one', account);
+    expect(revoked).toBeLessThan(300);
+    expect(text).toContain(notAnyMore);
+    expect((await page.viewer()).status).toBe(401);
+    expect(await prisma().membership.count({ where: { userId: user.id, orgId: organization.id } })).toBe(0);
   });
 
   it('sees the end of open invitations in live lists', async () => {

@@ -175,6 +175,11 @@ describe('a person who signs in to an MCP server', () => {
     const words = JSON.stringify([result, reply.body]);
     expect(words).toContain('has to sign in at');
     expect(await connectionOf(id)).toMatchObject({ needsReauthorization: true });
+    // Its token is sent no more, though the server might take it: the sign-in is over until the person comes.
+    const asked = guarded.asked.length;
+    const again = await run(id);
+    expect(JSON.stringify([again.result, again.reply.body])).toContain('does not accept the sign-in any more');
+    expect(guarded.asked).toHaveLength(asked);
     await signIn(id);
     expect((await run(id)).result).toContain('seven');
   });
