@@ -186,6 +186,33 @@ describe('spreadsheets', () => {
     );
     expect(text.split('\n\n')).toEqual(['# Plan', '7', 'Paint the gate\nbefore May.']);
   });
+  it.each(['xlsx', 'biff8'] as const)('%s: numbers have the unit that their format gives them', async (bookType) => {
+    const cells = [
+      [12, 'General" kg"', '12 kg'],
+      [1.5, 'General \\k\\m', '1.5 km'],
+      [-3, 'General" kg"', '-3 kg'],
+      [-3, 'General" kg";-General" kg"', '-3 kg'],
+      [-3, 'General" in";General" out"', '3 out'],
+      [3, '"about "General" kg";-General', 'about 3 kg'],
+      [0, 'General" kg";-General" kg";"none"', 'none'],
+      [4, 'General;-General', '4'],
+      [8, '0" General"', '8 General'],
+    ] as const;
+    const [numbers, expected] = [[...cells.map(([number]) => number)], cells.map(([, , text]) => text)];
+    const sheet = spreadsheets.utils.aoa_to_sheet([cells.map((_cell, column) => `c${column}`), numbers]);
+    for (const [column, [, format]] of cells.entries()) {
+      const cell = sheet[spreadsheets.utils.encode_cell({ r: 1, c: column })];
+      if (cell !== undefined) cell.z = format;
+    }
+    const book = spreadsheets.utils.book_new();
+    spreadsheets.utils.book_append_sheet(book, sheet, 'Goods');
+    const { text } = await extract(
+      `goods.${bookType === 'xlsx' ? 'xlsx' : 'xls'}`,
+      spreadsheets.write(book, { type: 'buffer', bookType }),
+    );
+    expect(text).toContain(expected.map((value, column) => `c${column}: ${value}`).join('; '));
+  });
+
   it('xlsx: shared and rich text, hidden sheets, comments, results of formulas', async () => {
     const { text } = await extract(
       'a.xlsx',

@@ -182,13 +182,37 @@ function formattedValue(
   if (!formatsNumbers || typeof value !== 'number' || typeof format !== 'string') return plain;
   // People look for an article's number as it is printed, and not for 4.0E+12.
   if (Number.isSafeInteger(value) && /\dE[+-]?\d+$/.test(plain)) return String(value);
-  const code = format === countryDateTime ? 'yyyy-mm-dd hh:mm' : format.replace(dottedDate, '\\.');
-  if (code === format) return plain;
+  const [code, shown] =
+    format === countryDateTime ? ['yyyy-mm-dd hh:mm', value] : withGeneral(format.replace(dottedDate, '\\.'), value);
+  if (code === format && shown === value) return plain;
   try {
-    return String(spreadsheets.SSF.format(code, value, { date1904: isDate1904 }));
+    return String(spreadsheets.SSF.format(code, shown, { date1904: isDate1904 }));
   } catch {
     return plain;
   }
+}
+
+/**
+ * The library shows the number alone where a section of a format begins with `General`, and leaves out the unit behind it (`General" kg"`). In the section
+ * for negative numbers it shows their sign beside that of the section.
+ *
+ * @returns a format and a number that the library shows as the spreadsheet does.
+ */
+function withGeneral(format: string, value: number): readonly [string, number] {
+  if (!/general/i.test(format) || /^general$/i.test(format)) return [format, value];
+  const sections = sectionsOf(format);
+  const [, negative = ''] = sections;
+  if (value < 0 && /general/i.test(negative) && !format.includes('[')) return [`""${negative}`, -value];
+  return [sections.map((section) => (/^general/i.test(section) ? `""${section}` : section)).join(';'), value];
+}
+
+function sectionsOf(format: string): readonly string[] {
+  const sections = [''];
+  for (const piece of format.match(/"[^"]*"|\\.|[^"\\;]+|[";\\]/g) ?? []) {
+    if (piece === ';') sections.push('');
+    else sections[sections.length - 1] += piece;
+  }
+  return sections;
 }
 
 /** A hostile file may say that all its cells are merged. */
