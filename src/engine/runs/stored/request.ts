@@ -52,8 +52,35 @@ export interface StoredRequest {
 /** The `chatMode` of a run that a flow answers: no message can join it, because no step would read it. */
 export const flowMode = 'flow';
 
-/** Tells a model to continue after a pause: providers want a user's turn last. */
-const goOn: ModelMessage = { role: 'user', content: 'You were interrupted. Go on from exactly where you stopped.' };
+/** Characters of a message by which a model finds it again. */
+const quoteChars = 300;
+
+/**
+ * Tells a model to continue after a pause: providers want a user's turn last. A paused run does not hold its chat: where others spoke meanwhile, their
+ * messages stand behind those of the run, and the model is told which answer it goes on with.
+ */
+function goOn(run: LeasedRun, transcript: readonly ChatMessage[], history: readonly ModelMessage[]): ModelMessage | undefined {
+  const own = transcript.filter(({ runId }) => runId === run.id).at(-1);
+  if (own === undefined || transcript.at(-1)?.runId === run.id) {
+    if (history.at(-1)?.role !== 'assistant') return undefined;
+    return { role: 'user', content: 'You were interrupted. Go on from exactly where you stopped.' };
+  }
+  const half = own.role === 'assistant' ? own.content.trim() : '';
+  if (half !== '') {
+    const content = `You were interrupted earlier, in the answer that ends with ${quote(half.slice(-quoteChars))}. Go on from exactly where that answer stopped.`;
+    return { role: 'user', content };
+  }
+  const question = findInput(run, transcript);
+  if (question === undefined) return undefined;
+  return {
+    role: 'user',
+    content: `You were interrupted earlier. Go on with what was asked then: ${quote(question.slice(0, quoteChars))}`,
+  };
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.toWellFormed());
+}
 
 /** The plan of a stored run, with the transcript of its chat. */
 export function planStoredRun(run: LeasedRun, transcript: readonly ChatMessage[], isResumed = false): RunPlan {
@@ -65,10 +92,8 @@ export function planStoredRun(run: LeasedRun, transcript: readonly ChatMessage[]
     inputTokensMax === undefined ? undefined : Math.max(0, inputTokensMax - instructionTokens),
   );
   // A flow goes on with its next step: nothing was interrupted in the middle.
-  const history =
-    isResumed && flow === undefined && historyMessages.at(-1)?.role === 'assistant'
-      ? [...historyMessages, goOn]
-      : historyMessages;
+  const continuation = isResumed && flow === undefined ? goOn(run, transcript, historyMessages) : undefined;
+  const history = continuation === undefined ? historyMessages : [...historyMessages, continuation];
   return {
     ...withMessages(request, history),
     modelId: run.modelId,

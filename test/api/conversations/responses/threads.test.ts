@@ -292,6 +292,23 @@ describe('pause and resume', () => {
     for (const request of upstream.requests) expectAccepted(request);
   });
 
+  it('goes on with its own answer where others spoke on the thread meanwhile', async () => {
+    const { a, conversation } = await busyThread();
+    const { body: paused } = await ann.post(`${path}/${a.id}/pause`);
+    expect((await send(conversation, 'B')).body.status).toBe('completed');
+    expect((await ann.post(`${path}/${a.id}/resume`)).body.status).toBe('completed');
+    const own = said(paused).trim();
+    expect(own).toContain('one');
+    expect(messagesAsked(upstream.requests.at(-1))).toEqual([
+      'user: A',
+      `assistant: ${said(paused)}`,
+      'user: B',
+      'assistant: Done.',
+      `user: You were interrupted earlier, in the answer that ends with ${JSON.stringify(own)}. Go on from exactly where that answer stopped.`,
+    ]);
+    expectAccepted(upstream.requests.at(-1));
+  });
+
   it('counts among the waiting: beyond the limit it stays paused, and continues later', async () => {
     const { a, conversation, goOn } = await busyThread();
     const paused: string[] = [];
