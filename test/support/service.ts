@@ -1,11 +1,12 @@
 import { afterAll, beforeEach, inject } from 'vitest';
 import type { Deps } from '../../src/domain/deps.ts';
 import { createLogger } from '../../src/http/log/logging.ts';
-import { type Service, startService as start } from '../../src/start/service.ts';
+import { type Service, startService as startParley } from '../../src/start/service.ts';
+import type { EmbeddedServer } from '../../src/storage/ground/embedded/embedded.ts';
 import { TestClient } from './client.ts';
 import { makeFor } from './make.ts';
 import { testSettings } from './settings.ts';
-import { copyOf, testServerUrl } from './storage/databases.ts';
+import { copyOf, reusedCopyOf, testServerUrl } from './storage/databases.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 export interface ServiceOptions {
@@ -93,7 +94,7 @@ async function startProfile(profile: Profile, { env, ...options }: ServiceOption
   const { url } = await scriptedUpstream();
   const provider = profile === 'plain' ? {} : { OPENAI_BASE_URL: url, MODEL_RETRIES_MAX: '0' };
   const log = options.onLog === undefined ? { LOG_LEVEL: logLevel } : {};
-  return startService({ ...options, env: { ...log, ...provider, ...profiles[profile], ...env } });
+  return startService({ ...options, env: { ...log, ...provider, ...profiles[profile], ...env } }, reusedCopyOf);
 }
 
 /** Many tests cause warnings and errors on purpose. TEST_LOG_LEVEL shows them. */
@@ -101,11 +102,11 @@ const logLevel = process.env.TEST_LOG_LEVEL ?? 'fatal';
 const adminKey = 'pk-test-administrator-key-of-40-characters';
 const graceMs = 2_000;
 
-export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+export async function startService(options: ServiceOptions = {}, copy = copyOf): Promise<TestService> {
   const { DATA_DIR, DATABASE_URL } = options.env ?? {};
   // Who names a whole place has one.
   const hasPlace = DATA_DIR !== undefined && (testServerUrl === undefined || DATABASE_URL !== undefined);
-  const place = hasPlace ? undefined : await copyOf(inject('template'));
+  const place = hasPlace ? undefined : await copy(inject('template'));
   // Some twenty tasks would find nothing to do in a new embedded database. After `restart` they run at once.
   const isNew = place !== undefined && testServerUrl === undefined;
   const withoutFirstRuns = isNew ? { TASKS_FIRST_AFTER_MS: '3600000' } : {};
@@ -120,7 +121,11 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     ...place?.env,
     ...options.env,
   };
-  let service = await launch({ ...withoutFirstRuns, ...env }, options.onLog);
+  const start = (env: Readonly<Record<string, string>>) => launch(env, options.onLog, place?.embedded);
+  let service = await start({ ...withoutFirstRuns, ...env }).catch(async (error: unknown) => {
+    await place?.remove();
+    throw error;
+  });
   return {
     adminKey,
     get url() {
@@ -137,7 +142,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       await makeTasksDue(service);
       await service.close(graceMs);
       env = { ...env, ...changes };
-      service = await launch(env, options.onLog);
+      service = await start(env);
     },
     async close() {
       await service.close(graceMs);
@@ -152,10 +157,17 @@ async function makeTasksDue({ deps }: Service): Promise<void> {
   await deps.storage.db.pool.query('update repeated_tasks set "nextAt" = now()').catch(() => undefined);
 }
 
-function launch(env: Readonly<Record<string, string>>, onLog: ((line: string) => void) | undefined): Promise<Service> {
+function launch(
+  env: Readonly<Record<string, string>>,
+  onLog: ((line: string) => void) | undefined,
+  embedded: EmbeddedServer | undefined,
+): Promise<Service> {
   const settings = testSettings(env);
   const onFatal = (error: Error) => {
     throw error;
   };
-  return start(settings, createLogger(settings, onLog), onFatal, { environment: (name) => env[name] });
+  return startParley(settings, createLogger(settings, onLog), onFatal, {
+    environment: (name) => env[name],
+    embedded: embedded === undefined ? undefined : Promise.resolve(embedded),
+  });
 }

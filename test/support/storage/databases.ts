@@ -3,7 +3,9 @@ import { cpSync, globSync, mkdtempSync, rmSync, statfsSync, statSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type QueryResult } from 'pg';
+import type { EmbeddedServer } from '../../../src/storage/ground/embedded/embedded.ts';
 import { compileProgram } from '../../../src/storage/ground/embedded/program.ts';
+import { takeDatabase } from './reused-databases.ts';
 
 /** The PostgreSQL server of this test run; undefined when the tests run on the embedded database. */
 export const testServerUrl = process.env.TEST_DATABASE_URL;
@@ -11,6 +13,8 @@ export const testServerUrl = process.env.TEST_DATABASE_URL;
 /** The database and folder of a service under test. */
 export interface Place {
   readonly env: Readonly<Record<string, string>>;
+  /** An embedded database that runs already, outside of the folder. */
+  readonly embedded?: EmbeddedServer;
   /** Removes both. The service must be closed. */
   remove(): Promise<void>;
 }
@@ -30,12 +34,35 @@ let program: Promise<WebAssembly.Module> | undefined;
 
 /** A place of its own that begins as a copy of the template: every table, no row. */
 export async function copyOf(template: Template): Promise<Place> {
-  const folder = newFolder();
-  if (template.database !== undefined) return place(folder, await createDatabase(template.database));
+  if (template.database !== undefined) return place(newFolder(), await createDatabase(template.database));
   program ??= compileProgram();
   await program;
-  cpSync(template.folder, folder, { recursive: true });
-  return place(folder, undefined);
+  return place(copyFolder(template), undefined);
+}
+
+/** As `copyOf`, with an embedded database that another service may have had before: cheaper, for tests to which the files of the database do not matter. */
+export async function reusedCopyOf(template: Template): Promise<Place> {
+  if (template.database !== undefined) return copyOf(template);
+  program ??= compileProgram();
+  await program;
+  const { server, giveBack } = await takeDatabase(() => copyFolder(template));
+  const { env, remove } = place(
+    copyFolder(template, (path) => path !== join(template.folder, 'database')),
+    undefined,
+  );
+  return {
+    ...{ env, embedded: server },
+    async remove() {
+      await giveBack();
+      await remove();
+    },
+  };
+}
+
+function copyFolder(template: Template, filter: (path: string) => boolean = () => true): string {
+  const folder = newFolder();
+  cpSync(template.folder, folder, { recursive: true, filter });
+  return folder;
 }
 
 function place(folder: string, database: string | undefined): Place {
