@@ -30,8 +30,16 @@ export interface Member {
   readonly description: string;
 }
 
+const commands = new WeakMap<GraphQLSchema, readonly Command[]>();
+
 /** Everything that can be typed. Members come from the rows and the schema, so a command cannot know less than the interface. */
 export function commandsOf(schema: GraphQLSchema): readonly Command[] {
+  const made = commands.get(schema) ?? makeCommands(schema);
+  commands.set(schema, made);
+  return made;
+}
+
+function makeCommands(schema: GraphQLSchema): readonly Command[] {
   const used = new Set(Object.values(operations).flatMap((verbs) => Object.values(verbs)));
   const rows = allRoutes.filter(({ operationId }) => used.has(operationId));
   // Wire schemas, documents and examples never change: tests check them.

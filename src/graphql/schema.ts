@@ -120,23 +120,31 @@ import './operations/search.ts';
 import './operations/usage/budgets.ts';
 import './operations/webhooks.ts';
 
+/** It never changes. */
+let schema: GraphQLSchema | undefined;
+
 /**
- * Builds the schema of all features.
+ * Builds the schema of all features, once in a process.
  *
  * @throws Error naming every root field without `authScopes`, every type without a rule, and everything without a description.
  */
 export function buildSchema(): GraphQLSchema {
+  schema ??= makeSchema();
+  return schema;
+}
+
+function makeSchema(): GraphQLSchema {
   builder.queryType({ description: 'All queries.' });
   builder.mutationType({ description: 'All mutations.' });
   builder.subscriptionType({ description: 'All subscriptions.' });
-  const schema = withFlatForms(builder.toSchema());
-  const faults = [...fieldsWithoutScope(schema), ...accessFaults(schema), ...undescribed(schema)];
+  const made = withFlatForms(builder.toSchema());
+  const faults = [...fieldsWithoutScope(made), ...accessFaults(made), ...undescribed(made)];
   if (faults.length > 0) throw new Error(`the schema is not complete\n${faults.join('\n')}`);
-  readLargeNumbers(schema);
-  guardNested(schema);
-  notePlaces(schema);
-  placeScalarErrors(schema);
-  return schema;
+  readLargeNumbers(made);
+  guardNested(made);
+  notePlaces(made);
+  placeScalarErrors(made);
+  return made;
 }
 
 /** Root fields that do not say what a key needs. */
