@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { unauditedOperations } from '../../../src/domain/ground/audit/operation.ts';
 import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
-import { sampled } from '../../support/property/sample.ts';
+import { sampledOperations } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { callsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 describe('a mutation', () => {
-  it.each(sampled(audited).map((call) => [nameOf(call.operation), call] as const))(
+  it.each(sampledOperations(audited.map((call) => [call.operation, call] as const)))(
     '%s writes one entry, in the first transaction that changes anything',
     async (_name, { operation, call }) => {
       const { requestId, status, line } = await made('works', operation, call);
@@ -57,7 +57,7 @@ describe('a mutation', () => {
     },
   );
 
-  it.each(sampled(audited).map((call) => [nameOf(call.operation), call] as const))(
+  it.each(sampledOperations(audited.map((call) => [call.operation, call] as const)))(
     '%s changes nothing when its entry cannot be written',
     async (_name, { operation, call }) => {
       const { status } = await made(entryFails, operation, call);
@@ -66,7 +66,7 @@ describe('a mutation', () => {
     },
   );
 
-  it.each(sampled(audited).map((call) => [nameOf(call.operation), call] as const))(
+  it.each(sampledOperations(audited.map((call) => [call.operation, call] as const)))(
     '%s leaves no entry of a change that was not made',
     async (_name, { operation, call }) => {
       const { requestId, status } = await made('change-fails', operation, call, () => probe.failChanges(true));

@@ -5,7 +5,7 @@ import { auditTargetsMax } from '../../../src/entities/operations/audit.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
-import { inTurn, sampled, triesAll } from '../../support/property/sample.ts';
+import { inTurn, sampledOperations, triesAll } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { callsOf, operationsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
@@ -79,7 +79,7 @@ const callersOf = ({ needs }: Line, turn: number) =>
   (['orgAdmin', ...inTurn(others, turn)] as const).filter((who) => outcomeOf(needs, who, 'PRIVATE', true) === 'allowed');
 
 describe.each(administrators)('%s is shown what others have', (who) => {
-  it.each(sampled(queries.map(({ name, field }, turn) => [name, field, turn] as const)))(
+  it.each(sampledOperations(queries.map(({ name, field }, turn) => [name, field, turn] as const)))(
     'by %s: one entry',
     async (name, field, turn) => {
       const line = table[name];
@@ -109,7 +109,7 @@ describe.each(administrators)('%s is shown what others have', (who) => {
     },
   );
 
-  it.each(sampled(subscriptions.map((call, turn) => [call.title, call, turn] as const)))(
+  it.each(sampledOperations(subscriptions.map((call, turn) => [call.title, call, turn] as const)))(
     'by %s: one entry when it names a thing',
     async (name, found, turn) => {
       const line = table[name];
@@ -122,7 +122,7 @@ describe.each(administrators)('%s is shown what others have', (who) => {
     },
   );
 
-  it.each(sampled(rows.map((call, turn) => [call.title, call, turn] as const)))(
+  it.each(sampledOperations(rows.map((call, turn) => [call.title, call, turn] as const)))(
     'by %s: one entry',
     async (title, { operation, call }, turn) => {
       const line = table[title] ?? table[operation];
@@ -155,7 +155,7 @@ it.runIf(triesAll)('there are entries about lists, single things, their parts, f
   );
 });
 
-it.each(sampled(queries.map(({ name, field }) => [name, field] as const)))(
+it.each(sampledOperations(queries.map(({ name, field }) => [name, field] as const)))(
   'the owner reads its own by %s: an entry for exports only',
   async (name, field) => {
     const line = table[name];

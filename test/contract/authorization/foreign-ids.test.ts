@@ -4,7 +4,7 @@ import { kindOfId } from '../../../src/entities/ground/ids.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
-import { inTurn, propertyRuns, sampled, triesAll } from '../../support/property/sample.ts';
+import { inTurn, propertyRuns, sampledOperations, triesAll } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { type Answer, type Arguments, type Call, callsOf } from './calls.ts';
 import { type IdPosition, idPositions, withId } from './id-positions.ts';
@@ -52,7 +52,7 @@ describe('the comparison', () => {
 describe('an id of another organization looks like a missing one', () => {
   const places = new Set<string>();
 
-  it.each(sampled(calls.map((call, turn) => [call.title, call, turn] as const)))('%s', async (_title, call, turn) => {
+  it.each(sampledOperations(calls.map((call, turn) => [call.title, call, turn] as const)))('%s', async (_title, call, turn) => {
     const { given } = lineOf(call);
     let base = await given(setting);
     const wrong: string[] = [];

@@ -18,7 +18,7 @@ import { accessFaults, guardNested } from '../../../src/graphql/ground/builder/n
 import { findAccess } from '../../../src/graphql/ground/builder/type-access.ts';
 import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
-import { sampled, triesAll } from '../../support/property/sample.ts';
+import { sampledOperations, triesAll } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { operationsOf } from './calls.ts';
 import { ask, fieldsOf, roomForWholeSelections } from './selection.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 describe('a key with the scope of a query alone', () => {
-  it.each(sampled(queries).map(({ name, field }) => [name, field] as const))(
+  it.each(sampledOperations(queries.map(({ name, field }) => [name, field] as const)))(
     '%s shows nothing of another noun',
     async (name, field) => {
       const line = table[name];

@@ -12,7 +12,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createApis } from '../../../src/start/app.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
-import { inTurn, sampled } from '../../support/property/sample.ts';
+import { inTurn, sampledOperations } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { Probe } from '../audit/probe.ts';
 import { type Answer, type Arguments, callsOf } from './calls.ts';
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 
 describe('a mutation that is refused', () => {
-  it.each(sampled(mutations.map((call, turn) => [call.operation.slice('Mutation.'.length), call, turn] as const)))(
+  it.each(sampledOperations(mutations.map((call, turn) => [call.operation, call, turn] as const)))(
     '%s changes nothing, for a wrong member or a missing right',
     async (_name, call, turn) => {
       const line = table[call.operation];

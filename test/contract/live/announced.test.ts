@@ -3,7 +3,7 @@ import { topicsOfKind } from '../../../src/domain/operations/live/feed.ts';
 import { type LiveKind, liveKinds } from '../../../src/entities/operations/live.ts';
 import { createApis } from '../../../src/start/app.ts';
 import { eventually } from '../../support/processes/eventually.ts';
-import { sampled, triesAll } from '../../support/property/sample.ts';
+import { sampledOperations, triesAll } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { callsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
@@ -98,26 +98,31 @@ async function quiet(): Promise<void> {
 describe('what a mutation writes is announced', () => {
   const seen = new Set<string>();
 
-  it.each(sampled(mutations).map(({ operation, call }) => [operation, call] as const))('%s', async (operation, call) => {
-    const line = table[operation];
-    if (line === undefined) throw new Error(`${operation} has no line`);
-    const who = (['owner', 'orgAdmin', 'instanceKey'] as const).find(
-      (name) => outcomeOf(line.needs, name, 'PRIVATE', true) === 'allowed',
-    );
-    if (who === undefined) throw new Error(`nobody may ${operation}`);
-    const vectors = [{ object: 'embedding', index: 0, embedding: [0.5] }];
-    upstream.otherwise({ body: JSON.stringify({ object: 'list', data: vectors, usage: { prompt_tokens: 1, total_tokens: 1 } }) });
-    const given = await line.given(setting);
-    await quiet();
-    await written();
-    announced.clear();
-    const { status } = await call(people[who], given);
-    if (line.reaches === undefined) expect(status).toBeLessThan(300);
-    await quiet();
-    const changed = await written();
-    for (const what of changed) seen.add(what.split(' ', 1)[0] ?? '');
-    await eventually(() => expect([...changed].filter((what) => !announced.has(what))).toEqual([]), 2_000);
-  });
+  it.each(sampledOperations(mutations.map(({ operation, call }) => [operation, call] as const)))(
+    '%s',
+    async (operation, call) => {
+      const line = table[operation];
+      if (line === undefined) throw new Error(`${operation} has no line`);
+      const who = (['owner', 'orgAdmin', 'instanceKey'] as const).find(
+        (name) => outcomeOf(line.needs, name, 'PRIVATE', true) === 'allowed',
+      );
+      if (who === undefined) throw new Error(`nobody may ${operation}`);
+      const vectors = [{ object: 'embedding', index: 0, embedding: [0.5] }];
+      upstream.otherwise({
+        body: JSON.stringify({ object: 'list', data: vectors, usage: { prompt_tokens: 1, total_tokens: 1 } }),
+      });
+      const given = await line.given(setting);
+      await quiet();
+      await written();
+      announced.clear();
+      const { status } = await call(people[who], given);
+      if (line.reaches === undefined) expect(status).toBeLessThan(300);
+      await quiet();
+      const changed = await written();
+      for (const what of changed) seen.add(what.split(' ', 1)[0] ?? '');
+      await eventually(() => expect([...changed].filter((what) => !announced.has(what))).toEqual([]), 2_000);
+    },
+  );
 
   it.runIf(triesAll)('there were changes of each kind', () => {
     expect([...seen].toSorted()).toEqual(liveKinds.filter((kind) => kind !== 'run').toSorted());

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,8 +22,9 @@ const root = join(import.meta.dirname, '../../..');
 /** Makes one empty, migrated database, of which each service of a test starts with a copy, and the console that services answer with, unless it is built. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   removeLeftovers();
-  // The test workers inherit it.
+  // The test workers inherit both.
   process.env.TEST_RUN = randomBytes(4).toString('hex');
+  process.env.SAMPLE_SEED ??= String(randomInt(2 ** 31));
   await Promise.all([
     promisify(execFile)(process.execPath, ['console/build.ts', '--if-changed'], { cwd: root }),
     // Every first start of an embedded database copies it, that of the template too.

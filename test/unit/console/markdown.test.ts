@@ -6,7 +6,7 @@ import { type Dialect, readTokens } from '../../../console/src/parts/markdown/re
 import { decodeEntities } from '../../../console/src/parts/markdown/reading/entities.ts';
 import { withoutUndecided } from '../../../console/src/parts/markdown/reading/growing.ts';
 import { findClaim, findSupport, lastSentence } from '../../../console/src/parts/markdown/reading/sentences.ts';
-import { propertyRuns, sampleSeed } from '../../support/property/sample.ts';
+import { propertyRuns, propertySeed } from '../../support/property/sample.ts';
 import { answers } from './answers.ts';
 
 const dialects: readonly Dialect[] = ['answer', 'document'];
@@ -83,7 +83,7 @@ const signs = [
 ];
 const anyText = fc.array(fc.constantFrom(...signs), { maxLength: 25 }).map((pieces) => pieces.join(''));
 const anySizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 20 });
-const runs = (count: number) => ({ numRuns: propertyRuns(count), seed: sampleSeed });
+const runs = (count: number) => ({ numRuns: propertyRuns(count), seed: propertySeed });
 
 describe.each(dialects)('Markdown that comes in pieces, as %s', (dialect) => {
   it('is drawn after the last one as the whole is: answers, cut anywhere', () => {

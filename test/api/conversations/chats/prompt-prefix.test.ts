@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
-import { propertyRuns, sampleSeed } from '../../../support/property/sample.ts';
+import { propertyRuns, propertySeed } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 const { make, upstream } = await withService('model');
@@ -96,7 +96,7 @@ describe('the requests of a chat', () => {
           expect(before.length - stays.length).toBeLessThanOrEqual(1);
         }
       }),
-      { numRuns: propertyRuns(24), seed: sampleSeed },
+      { numRuns: propertyRuns(24), seed: propertySeed },
     );
   });
 

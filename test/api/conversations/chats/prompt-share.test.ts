@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
-import { propertyRuns, sampleSeed } from '../../../support/property/sample.ts';
+import { propertyRuns, propertySeed } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 /**
@@ -200,7 +200,7 @@ describe('the requests of a conversation share their beginnings', () => {
         for (const [place, turn] of said.entries()) await say(chatId, turn, place);
         expectShares(upstream.requests.slice(from).map(({ body }) => body));
       }),
-      { numRuns: propertyRuns(16), seed: sampleSeed },
+      { numRuns: propertyRuns(16), seed: propertySeed },
     );
   });
 

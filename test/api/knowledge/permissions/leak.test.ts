@@ -6,7 +6,7 @@ import { copied } from '../../../support/knowledge/copied.ts';
 import { startMeaningServer } from '../../../support/knowledge/embedding-server.ts';
 import { startOpenSearch } from '../../../support/knowledge/opensearch/opensearch.ts';
 import type { Person as TestPerson } from '../../../support/make.ts';
-import { sampleSeed, triesAll } from '../../../support/property/sample.ts';
+import { propertySeed, triesAll } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 const meaning = await startMeaningServer();
@@ -107,7 +107,7 @@ describe.each([
   it.each(ownWorlds)(
     'nobody is shown what that person may not open, and everybody what the person may: world %i',
     async (world) => {
-      const verdict = await judge(await createServer('MIRRORED'), people, { seed: sampleSeed + world, stepCount });
+      const verdict = await judge(await createServer('MIRRORED'), people, { seed: propertySeed + world, stepCount });
       expect(verdict).toMatchObject({ leaks: [], missing: [] });
       expect(verdict.caseCount).toBeGreaterThan(200);
       expect([...verdict.shownCounts].filter(([, count]) => count === 0)).toEqual([]);
@@ -115,8 +115,8 @@ describe.each([
     timeoutMs,
   );
 
-  it('without permissions the same judge sees leaks', async () => {
-    const verdict = await judge(await createServer('LENT'), people, { seed: sampleSeed, stepCount: 0 });
+  it.runIf(triesAll || service === database.service)('without permissions the same judge sees leaks', async () => {
+    const verdict = await judge(await createServer('LENT'), people, { seed: propertySeed, stepCount: 0 });
     expect(verdict.leaks.length).toBeGreaterThan(50);
   });
 });

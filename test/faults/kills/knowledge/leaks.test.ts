@@ -4,7 +4,7 @@ import { createParley } from '../../../../bench/leak-test/parley.ts';
 import { makeFor } from '../../../support/make.ts';
 import { killProcesses, type ParleyProcess, startProcess } from '../../../support/processes/process.ts';
 import { seededRandom } from '../../../support/property/random.ts';
-import { sampleSeed, triesAll } from '../../../support/property/sample.ts';
+import { propertySeed, triesAll } from '../../../support/property/sample.ts';
 import { startService } from '../../../support/service.ts';
 import { copyOf } from '../../../support/storage/databases.ts';
 
@@ -14,7 +14,7 @@ const killWithinMs = 25;
 
 afterAll(killProcesses);
 
-it(`shows nobody what that person may not open, through ${kills} kills while permissions change (seed ${sampleSeed})`, async () => {
+it(`shows nobody what that person may not open, through ${kills} kills while permissions change (seed ${propertySeed})`, async () => {
   const place = await copyOf(inject('template'));
   const env = { ...place.env, LOG_LEVEL: 'fatal' };
   const first = await startService({ env });
@@ -47,7 +47,7 @@ it(`shows nobody what that person may not open, through ${kills} kills while per
     agentId,
     keyOf,
   });
-  const random = seededRandom(sampleSeed);
+  const random = seededRandom(propertySeed);
   let changeCount = 0;
   let killCount = 0;
   /** Makes a change; of some, the process is killed in its middle, and whoever pushes does it once more. */
@@ -67,7 +67,7 @@ it(`shows nobody what that person may not open, through ${kills} kills while per
     putGroups: (groups) => change(() => server.putGroups(groups)),
     putDocuments: (documents, removed) => change(() => server.putDocuments(documents, removed)),
   };
-  const verdict = await judge(killed, people, { seed: sampleSeed, stepCount: kills + 1 });
+  const verdict = await judge(killed, people, { seed: propertySeed, stepCount: kills + 1 });
   expect(verdict).toMatchObject({ leaks: [], missing: [] });
   expect([killCount, verdict.caseCount > 200]).toEqual([kills, true]);
   await killProcesses();
