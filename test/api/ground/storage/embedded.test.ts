@@ -10,6 +10,7 @@ import { lockFolder } from '../../../../src/storage/ground/embedded/lock.ts';
 import { prepareDatabaseFolder } from '../../../../src/storage/ground/embedded/new-database.ts';
 import { startParams } from '../../../../src/storage/ground/embedded/start-params.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
+import { triesAll } from '../../../support/property/sample.ts';
 import { newFolder } from '../../../support/storage/databases.ts';
 
 describe('the embedded database', () => {
@@ -32,7 +33,7 @@ describe('the embedded database', () => {
     expect(readdirSync(folder)).not.toContain('database.unfinished');
   });
 
-  it('keeps its log small without a checkpoint from outside', async () => {
+  it.runIf(triesAll)('keeps its log small without a checkpoint from outside', async () => {
     const server = await startEmbedded(folder, loadSettings({}), () => {});
     const client = new Client(server.connection);
     await client.connect();
@@ -76,7 +77,7 @@ describe('the embedded database', () => {
   });
 
   // PostgreSQL expects zeros in shared memory. PGlite hands out memory that its start may have used before.
-  it('begins with shared memory that is empty behind the parts that PostgreSQL writes at once', async () => {
+  it.runIf(triesAll)('begins with shared memory that is empty behind the parts that PostgreSQL writes at once', async () => {
     const database = join(folder, 'database');
     await prepareDatabaseFolder(database);
     const files = new WatchedFiles(database);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../support/make.ts';
 import { TestBrowser } from '../../../support/people/browser.ts';
+import { triesAll } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 const lines: string[] = [];
@@ -176,7 +177,7 @@ describe('guessing', () => {
     await byLink(ann);
   });
 
-  it('is bounded for a network, whatever the addresses, and an own account does not clear that', async () => {
+  it.runIf(triesAll)('is bounded for a network, whatever the addresses, and an own account does not clear that', async () => {
     await forgetAttempts();
     const ann = await withPassword();
     const wrong = (count: number) =>
