@@ -304,3 +304,13 @@ it.runIf(process.platform === 'linux')('a blob of a folder is open only while it
   await expect.poll(openCount).toBe(0);
   rmSync(folder, { recursive: true });
 });
+
+it('a folder takes nothing when its disk has less room than the database needs, and keeps nothing of it', async () => {
+  const folder = newFolder();
+  const blobs = createDiskBlobs(folder, Number.MAX_SAFE_INTEGER);
+  await expect(blobs.put('org_1/file/a', Buffer.from('x'), 1)).rejects.toMatchObject({ code: 'ENOSPC' });
+  await expect(blobs.get('org_1/file/a')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  expect(files).toEqual([]);
+  rmSync(folder, { recursive: true });
+});

@@ -195,3 +195,12 @@ it('is found by its name and its command, and listed page by page, each once', a
   const named = await created(person, { command: 'zebra-crossing' });
   expect(await list(person, '(search: "zebra")')).toEqual([named.id]);
 });
+
+it('a search has at most 200 characters', async () => {
+  const person = await make.person();
+  expect((await person.get(`/api/v1/prompts?search=${'a'.repeat(200)}`)).status).toBe(200);
+  expect(await person.get(`/api/v1/prompts?search=${'a'.repeat(201)}`)).toMatchObject({
+    status: 400,
+    body: { error: { param: 'search', message: expect.stringContaining('200') } },
+  });
+});

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSecrets } from '../../../../../src/engine/knowledge/connections/secrets.ts';
+import { openSecrets, sealSecrets } from '../../../../../src/engine/knowledge/connections/secrets.ts';
 import { type GuardedMcp, startGuardedMcp } from '../../../../fixtures/upstreams/mcp/authorization.ts';
 import type { Person } from '../../../../support/make.ts';
 import { WalkingBrowser } from '../../../../support/people/walk.ts';
@@ -165,6 +165,20 @@ describe('a person who signs in to an MCP server', () => {
     expect(tokenRequests().filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
     expect(await source.authorization(signal)).not.toBe(refused);
     expect((await run(id)).result).toContain('seven');
+  });
+
+  it('is asked again when the token ends and there is none to renew it, and the authorization server is not', async () => {
+    const id = await storeServer();
+    await signIn(id);
+    const { refreshToken: _none, ...secrets } = await secretsOf(id);
+    const sealed = await sealSecrets(service.deps.storage, { id, orgId: ann.orgId }, secrets);
+    await service.deps.storage.db.prisma.connection.update({ where: { id }, data: { sealed } });
+    guarded.expire('access');
+    const before = tokenRequests().length;
+    const { result, reply } = await run(id);
+    expect(JSON.stringify([result, reply.body])).toContain('has to sign in at');
+    expect(tokenRequests()).toHaveLength(before);
+    expect(await connectionOf(id)).toMatchObject({ needsReauthorization: true });
   });
 
   it('is asked again when the refresh token is revoked', async () => {
