@@ -11,6 +11,8 @@ const { values } = parseArgs({
   options: {
     from: { type: 'string', default: '1' },
     count: { type: 'string', default: '200' },
+    /** Seeds behind these, with commas between them: a process takes five seconds of a processor to start, and a world half of one. */
+    also: { type: 'string', default: '' },
     /** Worlds of this kind alone. */
     kind: { type: 'string' },
     /** Ends at the first seed that breaks a promise. */
@@ -24,7 +26,9 @@ const first = Number(replayed ?? values.from);
 const count = replayed === undefined ? Number(values.count) : 1;
 if (values.kind !== undefined && !worldKinds.some((kind) => kind === values.kind))
   throw new Error(`--kind is one of ${worldKinds.join(', ')}`);
-if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count)) throw new Error('--from, --count and SEED are whole numbers');
+const also = replayed === undefined ? values.also.split(',').filter(Boolean).map(Number) : [];
+if (![first, count, ...also].every(Number.isSafeInteger)) throw new Error('--from, --count, --also and SEED are whole numbers');
+const seeds = [...Array.from({ length: count }, (_, place) => first + place), ...also];
 
 // What a dead process promised is never settled, so what fails unheard is always of a living one.
 const unhandled: string[] = [];
@@ -37,7 +41,7 @@ const startedMs = clock();
 const timeline = new Timeline();
 const server = await SimulatedServer.start(timeline);
 const broken: number[] = [];
-for (let seed = first; seed < first + count; seed += 1) {
+for (const seed of seeds) {
   const faults: string[] = [];
   for (const kind of worldKinds.filter((each) => values.kind === undefined || each === values.kind)) {
     timeline.begin(seed);
@@ -66,5 +70,5 @@ for (let seed = first; seed < first + count; seed += 1) {
 }
 const seconds = ((clock() - startedMs) / 1_000).toFixed(1);
 if (broken.length > 0) console.log(`broken: ${broken.map((seed) => `SEED=${seed}`).join(' ')}`);
-console.log(`${count - broken.length} of ${count} seeds hold; ${server.statements} statements in ${seconds} s`);
+console.log(`${seeds.length - broken.length} of ${seeds.length} seeds hold; ${server.statements} statements in ${seconds} s`);
 process.exit(broken.length === 0 ? 0 : 1);

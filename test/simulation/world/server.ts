@@ -66,7 +66,6 @@ const worldClock = `
 export class SimulatedServer {
   readonly #timeline: Timeline;
   readonly #db: PGlite;
-  readonly #wire: WireServer;
   readonly #folder: string;
   /** For the world itself: it sees every state, takes no time and never fails. */
   readonly #direct: Pool;
@@ -79,10 +78,9 @@ export class SimulatedServer {
   /** Executed for simulated processes. */
   statements = 0;
 
-  private constructor(timeline: Timeline, db: PGlite, wire: WireServer, folder: string) {
+  private constructor(timeline: Timeline, db: PGlite, folder: string) {
     this.#timeline = timeline;
     this.#db = db;
-    this.#wire = wire;
     this.#folder = folder;
     this.#direct = new Pool({ ...this.#address, max: 1 });
   }
@@ -96,8 +94,10 @@ export class SimulatedServer {
     const upkeep = { isReadOnly: false, run: async () => undefined };
     const wire = new WireServer(db, { transactionIdleMsMax: 3_600_000, log, upkeep });
     const folder = mkdtempSync(join(tmpdir(), 'parley-world-'));
+    // The server ends with its process: all it has on the disk is its socket.
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
     await wire.listen(join(folder, '.s.PGSQL.5432'));
-    const server = new SimulatedServer(timeline, db, wire, folder);
+    const server = new SimulatedServer(timeline, db, folder);
     await migrate(server.#direct);
     await db.exec(worldClock);
     await db.exec(permissionNotes);
@@ -135,13 +135,6 @@ export class SimulatedServer {
   /** The connections of a process that has died break: what was not committed is undone. */
   async kill(host: Host): Promise<void> {
     for (const client of [...this.#clients]) if (client.owner === host) await this.cut(client);
-  }
-
-  async stop(): Promise<void> {
-    await this.#direct.end();
-    await this.#wire.close();
-    await this.#db.close();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   joined(client: SimulatedClient): void {
