@@ -1,5 +1,6 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { splitLimits } from '../settings.ts';
@@ -28,7 +29,8 @@ const memory = ['--max-semi-space-size=32', '--max-old-space-size=2000'];
 const running = new Set<ChildProcess>();
 
 /**
- * Starts Parley with these settings and limits (`src/limits.ts`), and nothing else of this environment.
+ * Starts Parley with these settings and limits (`src/limits.ts`), and nothing else of this environment but the folder for
+ * temporary files.
  *
  * @param main  the program, where it is not the one of this repository.
  */
@@ -37,7 +39,7 @@ export function startProcess(values: Readonly<Record<string, string>>, cwd?: str
   const program = Object.keys(limits).length === 0 ? [main] : [limitedPath, JSON.stringify(limits)];
   return watched(
     spawn(process.execPath, [...briefly, ...memory, ...program], {
-      env: { PATH: process.env.PATH ?? '', ...always, ...env },
+      env: { PATH: process.env.PATH ?? '', TMPDIR: tmpdir(), ...always, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(cwd === undefined ? {} : { cwd }),
     }),
@@ -52,7 +54,7 @@ export function startProcess(values: Readonly<Record<string, string>>, cwd?: str
 export function startNpm(env: Readonly<Record<string, string>>, path: string): ParleyProcess {
   return watched(
     spawn('npm', ['start'], {
-      env: { HOME: process.env.HOME ?? '', PATH: path, ...always, ...env },
+      env: { HOME: process.env.HOME ?? '', PATH: path, TMPDIR: tmpdir(), ...always, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: fileURLToPath(new URL('../../..', import.meta.url)),
       detached: true,

@@ -116,7 +116,8 @@ export function removeLeftovers(): void {
 }
 
 const memory = '/dev/shm';
-const folderPrefix = () => `parley-test-${process.env.TEST_RUN}-`;
+/** How the folders of this test run begin. */
+export const folderPrefix = () => `parley-test-${process.env.TEST_RUN}-`;
 const databasePrefix = () => `parley_test_${process.env.TEST_RUN}_`;
 
 function hasRoom(path: string): boolean {

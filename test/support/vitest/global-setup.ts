@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
@@ -9,7 +10,7 @@ import { loadSettings } from '../../../src/settings.ts';
 import { closeDeps, createDeps } from '../../../src/start/compose.ts';
 import { makePreparedDatabase } from '../../../src/start/prepare-database.ts';
 import { FolderInUseError } from '../../../src/storage/ground/embedded/lock.ts';
-import { emptyPlace, removeEverything, removeLeftovers, type Template } from '../storage/databases.ts';
+import { emptyPlace, folderPrefix, removeEverything, removeLeftovers, type Template } from '../storage/databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,6 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // The test workers inherit both.
   process.env.TEST_RUN = randomBytes(4).toString('hex');
   process.env.SAMPLE_SEED ??= String(randomInt(2 ** 31));
+  const removeTemporaryFiles = useOwnTemporaryFolder();
   await Promise.all([
     promisify(execFile)(process.execPath, ['console/build.ts', '--if-changed'], { cwd: root }),
     // Every first start of an embedded database copies it, that of the template too.
@@ -51,5 +53,26 @@ export default async function setup(project: TestProject): Promise<() => Promise
     folder: DATA_DIR,
     database: DATABASE_URL === undefined ? undefined : new URL(DATABASE_URL).pathname.slice(1),
   });
-  return removeEverything;
+  return async () => {
+    await removeEverything();
+    removeTemporaryFiles();
+  };
+}
+
+/**
+ * Gives the run a folder for temporary files, with what the processes that it starts put there: a process that is killed removes nothing, and a test that
+ * fails may not.
+ */
+function useOwnTemporaryFolder(): () => void {
+  const usual = process.env.TMPDIR;
+  const folder = join(tmpdir(), `${folderPrefix()}tmp`);
+  mkdirSync(folder);
+  // A server of PostgreSQL, which does not run as root, finds its own folder in it.
+  chmodSync(folder, 0o711);
+  process.env.TMPDIR = folder;
+  return () => {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    if (usual === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = usual;
+  };
 }
