@@ -38,8 +38,11 @@ describe.skipIf(!hasBrowser())('the page', async () => {
   const { page, problems, origins } = await openPage(url);
   const sees = (text: RegExp) => eventually(async () => expect(await visible(page, 'main')).toMatch(text), 30_000);
   const say = async (text: string) => {
-    await page.waitForSelector('main textarea');
+    // An answer is on the page before its run has ended, and Enter does nothing while the chat is not ready. The button shows both: it stops a run that
+    // goes on, and with a text it can be pressed once the chat is ready.
+    await page.waitForSelector('[data-testid="copilot-send-button"]:disabled');
     await page.type('main textarea', text);
+    await page.waitForSelector('[data-testid="copilot-send-button"]:enabled');
     await page.keyboard.press('Enter');
   };
   const asked = (index: number) => JSON.stringify(upstream.requests.filter(({ method }) => method === 'POST')[index]?.body);
