@@ -8,6 +8,9 @@ import type { BudgetInForce, Meter } from './meters.ts';
 const retrySoonSeconds = 1;
 const retryLateSeconds = 3_600;
 
+/** What a call used is counted some moments after its end, and held until then. */
+const held = 'what is left is held by calls that run now or have just ended';
+
 type Refusal = Extract<TokenGrant, { kind: 'refused' }>;
 
 /** The error of a call that a limit or a budget does not admit. @param least  what it takes at least. */
@@ -16,7 +19,7 @@ export function refuseCall({ kind, budget }: Meter, grant: Refusal, least: numbe
   const { used: usedTokens, limit } = grant;
   const what = kind === 'api' ? 'runs' : 'embedding and indexing';
   const isUsedUp = limit - usedTokens < least;
-  const state = isUsedUp ? `${usedTokens} are used` : 'what is left is held by calls that run now';
+  const state = isUsedUp ? `${usedTokens} are used${whatItTakes(limit - usedTokens, `${least}`)}` : held;
   return new DomainError('INSUFFICIENT_QUOTA', `The organization may use ${limit} tokens for ${what}, and ${state}`, {
     retryAfterSeconds: isUsedUp ? retryLateSeconds : retrySoonSeconds,
   });
@@ -32,13 +35,18 @@ function refuseByBudget(
   const isUsedUp = limit - usedAmount < least;
   const toText = (amount: number) => (budget.unit === 'MONEY' ? `${toMoney(amount)} ${currency}` : `${amount} tokens`);
   const state = isUsedUp
-    ? `${toText(usedAmount)} are used; it begins again at ${endsAt.toISOString()}`
-    : 'what is left is held by calls that run now';
+    ? `${toText(usedAmount)} are used; it begins again at ${endsAt.toISOString()}${whatItTakes(limit - usedAmount, toText(least))}`
+    : held;
   const seconds = Math.max(1, Math.ceil((endsAt.getTime() - at.getTime()) / 1_000));
   return new DomainError('INSUFFICIENT_QUOTA', `${describeBudget(budget)} allows ${toText(limit)}, and ${state}`, {
     retryAfterSeconds: isUsedUp ? seconds : retrySoonSeconds,
     budgetId: budget.id,
   });
+}
+
+/** Where something is left, people ask why it does not do. */
+function whatItTakes(left: number, least: string): string {
+  return left <= 0 ? '' : `. This call takes at least ${least}`;
 }
 
 /** The error of a model that a budget in money cannot count. */

@@ -110,6 +110,15 @@ describe('budgets', () => {
     });
   });
 
+  it('say what a call takes where something is left that does not do', async () => {
+    const person = await make.person({ organization });
+    const { id, resetsAt } = await budget(1, { subject: 'USER', subjectId: person.userId });
+    const { message } = (await ask(person)).body.error;
+    const start = `The budget ${id} of the person ${person.userId} for a day allows 1 tokens, and 0 tokens are used; it begins again at ${resetsAt}. This call takes at least `;
+    expect(message.slice(0, start.length)).toBe(start);
+    expect(Number(/^(\d+) tokens$/.exec(message.slice(start.length))?.[1])).toBeGreaterThan(1);
+  });
+
   it('refuse a call on every door, and say which budget it is and when it begins again', async () => {
     const agent = await make.agent({ owner: ann });
     const chat = await make.chat({ owner: ann, agentId: agent.id });
