@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { OpenItems } from '../../lib/flow/open-items.ts';
 import type { Settings } from '../../settings.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { UnsentReplies } from './unsent-replies.ts';
@@ -15,7 +16,7 @@ export class Connections {
   readonly #stallMs: number;
   readonly #parts: ConnectionParts;
   readonly #tickMs: number;
-  readonly #open = new Set<Connection>();
+  readonly #open = new OpenItems<Connection>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limits: Limits, handle: RequestListener) {
@@ -33,15 +34,15 @@ export class Connections {
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
       const connection = new Connection(socket, this.#parts);
-      this.#open.add(connection);
-      socket.once('close', () => this.#open.delete(connection));
+      const opened = this.#open.add(connection);
+      socket.once('close', () => this.#open.remove(opened));
       this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
     });
     // Node calls a connection idle once its reply is written, even while much of it waits for a slow reader, and would destroy it with the
     // rest. So no connection is closed as idle while any has bytes to send.
     const closeIdle = server.closeIdleConnections.bind(server);
     server.closeIdleConnections = () => {
-      for (const { hasUnsent } of this.#open) if (hasUnsent) return;
+      for (const { hasUnsent } of this.#open.values()) if (hasUnsent) return;
       closeIdle();
     };
   }
@@ -55,7 +56,7 @@ export class Connections {
 
   /** Breaks off every connection. */
   breakOff(): void {
-    for (const connection of this.#open) connection.breakOff('service');
+    for (const connection of this.#open.values()) connection.breakOff('service');
   }
 
   #tick(): void {
@@ -65,7 +66,7 @@ export class Connections {
       return;
     }
     const nowMs = performance.now();
-    for (const connection of this.#open) connection.tick(nowMs, nowMs - this.#stallMs);
+    for (const connection of this.#open.values()) connection.tick(nowMs, nowMs - this.#stallMs);
     this.#cutOffGreedy(nowMs);
   }
 
@@ -73,7 +74,7 @@ export class Connections {
   #cutOffGreedy(nowMs: number): void {
     if (this.unsentBytes === 0) return;
     const since = (connection: Connection) => connection.greedySinceMs(nowMs);
-    const greedy = [...this.#open].filter((connection) => since(connection) !== undefined);
+    const greedy = this.#open.values().filter((connection) => since(connection) !== undefined);
     greedy.sort((one, other) => (since(one) ?? nowMs) - (since(other) ?? nowMs));
     // Each one that goes may bring its owner back within its share.
     for (const connection of greedy) if (since(connection) !== undefined) connection.breakOff('stalled');

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { OpenItems } from '../../lib/flow/open-items.ts';
 import { rateHeaders } from './rate-headers.ts';
 import { headersWithCaching } from './reply.ts';
 
@@ -16,7 +17,7 @@ const joinedMaxCharacters = 16 * 1024;
 export class SseStreams {
   readonly #limits: SseLimits;
   readonly #tickMs: number;
-  readonly #open = new Set<SseStream>();
+  readonly #open = new OpenItems<SseStream>();
   #timer: NodeJS.Timeout | undefined;
   #nowMs = performance.now();
 
@@ -35,8 +36,11 @@ export class SseStreams {
     const stream = new SseStream(res, this.#limits.bufferMaxBytes, () => this.#nowMs);
     // Its reader left while the stream was being opened: 'close' has been told, and is not told again.
     if (res.destroyed) return stream;
-    this.#open.add(stream);
-    res.once('close', () => this.#remove(stream));
+    const opened = this.#open.add(stream);
+    res.once('close', () => {
+      this.#open.remove(opened);
+      stream.closed();
+    });
     this.#timer ??= this.#startTimer();
     return stream;
   }
@@ -53,11 +57,6 @@ export class SseStreams {
     return timer;
   }
 
-  #remove(stream: SseStream): void {
-    this.#open.delete(stream);
-    stream.closed();
-  }
-
   #tick(): void {
     if (this.#open.size === 0) {
       this.close();
@@ -65,7 +64,7 @@ export class SseStreams {
     }
     this.#nowMs = performance.now();
     const quietSinceMs = this.#nowMs - this.#limits.heartbeatMs + this.#tickMs;
-    for (const stream of this.#open) stream.tick(quietSinceMs);
+    for (const stream of this.#open.values()) stream.tick(quietSinceMs);
   }
 }
 

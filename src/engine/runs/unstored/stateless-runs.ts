@@ -1,4 +1,5 @@
 import { isTerminal, type RunEvent, type RunStatus } from '../../../entities/conversations/runs/event.ts';
+import { type OpenItem, OpenItems } from '../../../lib/flow/open-items.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { UsageLedger } from '../../usage/ledger.ts';
 import type { TokenAllowance } from '../../usage/token-allowance.ts';
@@ -29,7 +30,7 @@ interface StatelessRequest {
 /** The runs of this process whose events are not stored. */
 export class StatelessRuns {
   readonly #deps: StatelessDeps;
-  readonly #scopes = new Set<RunScope>();
+  readonly #scopes = new OpenItems<RunScope>();
 
   constructor(deps: StatelessDeps) {
     this.#deps = deps;
@@ -42,7 +43,7 @@ export class StatelessRuns {
 
   /** Ends all runs as failed. */
   endAll(): void {
-    for (const scope of this.#scopes) scope.stop(new RunStop('shutdown', shutdownMessage));
+    for (const scope of this.#scopes.values()) scope.stop(new RunStop('shutdown', shutdownMessage));
   }
 }
 
@@ -50,9 +51,9 @@ export class StatelessRuns {
 class StatelessRun implements AsyncIterableIterator<readonly RunEvent[]> {
   readonly #request: StatelessRequest;
   readonly #deps: StatelessDeps;
-  readonly #scopes: Set<RunScope>;
+  readonly #scopes: OpenItems<RunScope>;
   readonly #runId: string;
-  #scope: RunScope | undefined;
+  #scope: OpenItem<RunScope> | undefined;
   #isOver = false;
   #hasEnded = false;
   /** A reader that leaves before the end cancels the run. */
@@ -60,7 +61,7 @@ class StatelessRun implements AsyncIterableIterator<readonly RunEvent[]> {
   #events: AsyncGenerator<readonly RunEvent[]> | undefined;
   #recorder: RunRecorder | undefined;
 
-  constructor(request: StatelessRequest, deps: StatelessDeps, scopes: Set<RunScope>) {
+  constructor(request: StatelessRequest, deps: StatelessDeps, scopes: OpenItems<RunScope>) {
     this.#request = request;
     this.#deps = deps;
     this.#scopes = scopes;
@@ -95,12 +96,12 @@ class StatelessRun implements AsyncIterableIterator<readonly RunEvent[]> {
     const { loop, active, timeoutMs } = this.#deps;
     active.requireShare(plan.charge);
     active.enter(plan.charge);
-    this.#scope = new RunScope(timeoutMs, signal);
-    this.#scopes.add(this.#scope);
+    const scope = new RunScope(timeoutMs, signal);
+    this.#scope = this.#scopes.add(scope);
     this.#recorder = new RunRecorder(loop);
     const start = { runId: this.#runId, firstSequence: 0, isEager: false, secrets, recorder: this.#recorder };
     const bounded = allowance === undefined ? start : { ...start, allowance };
-    return runLoop(plan, bounded, loop, this.#scope.signal);
+    return runLoop(plan, bounded, loop, scope.signal);
   }
 
   // Members that are functions, bound once a run and not once an event.
@@ -126,8 +127,8 @@ class StatelessRun implements AsyncIterableIterator<readonly RunEvent[]> {
   #end(): void {
     this.#isOver = true;
     if (this.#scope === undefined) return;
-    this.#scopes.delete(this.#scope);
-    this.#scope.close(this.#hasEnded);
+    this.#scopes.remove(this.#scope);
+    this.#scope.item.close(this.#hasEnded);
     this.#scope = undefined;
     this.#deps.active.leave(this.#request.plan.charge);
     this.#deps.onEnded(this.#status);
