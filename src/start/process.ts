@@ -1,5 +1,7 @@
 import cluster from 'node:cluster';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { watchForStalls } from '../engine/processes/stall-watch.ts';
 import { createLogger, type ServiceLogger } from '../http/log/logging.ts';
 import { noteRequests } from '../http/log/requests-under-way.ts';
@@ -51,6 +53,7 @@ async function serve(settings: Settings): Promise<void> {
   const endWatch = watchForStalls({
     logger,
     maxMs: blockedMaxMs,
+    folder: useOwnTemporaryFolder(),
     underWay: () => [...service.deps.jobs.underWay(), ...requests()],
   });
   process.on('exit', endWatch);
@@ -70,6 +73,16 @@ async function serve(settings: Settings): Promise<void> {
     const { prepareInBackground } = await import('./prepare-database.ts');
     prepareInBackground(process.env);
   }
+}
+
+/**
+ * From here on this process and what it starts keep temporary files in a folder that goes when the process ends. The socket of an embedded database, which
+ * the next start removes after a kill, is made before.
+ */
+function useOwnTemporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-process-'));
+  process.env.TMPDIR = folder;
+  return folder;
 }
 
 async function keepDatabase(settings: Settings): Promise<void> {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { hasShell, killTied, spawnWatcher } from './tied-process.ts';
@@ -8,6 +7,8 @@ export interface StallWatchOptions {
   readonly logger: Logger;
   /** The process ends when its event loop has been blocked this long; at least a few seconds. */
   readonly maxMs: number;
+  /** The temporary files of this process, with the beat. It is removed when the process ends, also by a kill: it may hold contents of documents. */
+  readonly folder: string;
   /** What the process works on now, in words without secrets. */
   underWay(): readonly string[];
 }
@@ -47,11 +48,11 @@ rm -rf "$2"`;
  * Watches from another process (a shell, 1 MB) whether the event loop of this one turns. It names what is under way when it does not, and ends the
  * process after a long time: what reads a document notes each start before it begins, so the document is not read a third time.
  *
- * @returns what ends the watch. Without /bin/sh nothing watches.
+ * @returns what ends the watch and removes the folder. Without /bin/sh nothing watches, and a kill leaves the folder behind.
  */
-export function watchForStalls({ logger, maxMs, underWay }: StallWatchOptions): () => void {
-  if (!hasShell()) return () => undefined;
-  const folder = mkdtempSync(join(tmpdir(), 'parley-beat-'));
+export function watchForStalls({ logger, maxMs, folder, underWay }: StallWatchOptions): () => void {
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  if (!hasShell()) return removeFolder;
   let count = 0;
   let before = process.threadCpuUsage();
   let names: readonly string[] = [];
@@ -82,7 +83,7 @@ export function watchForStalls({ logger, maxMs, underWay }: StallWatchOptions): 
     clearInterval(timer);
     // With what the shell waits for.
     killTied(watcher);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder();
   };
 }
 

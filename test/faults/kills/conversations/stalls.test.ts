@@ -5,19 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 
-// A folder of its own: services of other tests keep their beats in the common one.
 const folder = mkdtempSync(join(tmpdir(), 'parley-stalls-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const program = (maxMs: number, workMs: number, before: string) => `
-  const { readdirSync, rmSync, truncateSync } = await import('node:fs');
+  const { mkdtempSync, rmSync, truncateSync } = await import('node:fs');
   const { tmpdir } = await import('node:os');
-  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('parley-beat-')).map((name) => tmpdir() + '/' + name);
-  const foldersBefore = folders();
+  const folder = mkdtempSync(tmpdir() + '/parley-process-');
   const { watchForStalls } = await import('./src/engine/processes/stall-watch.ts');
   const logger = { error: (facts, text) => console.error(JSON.stringify({ ...facts, text })) };
-  const end = watchForStalls({ logger, maxMs: ${maxMs}, underWay: () => ['job knowledge.index-item "a"'] });
-  const [folder] = folders().filter((name) => !foldersBefore.includes(name));
+  const end = watchForStalls({ logger, maxMs: ${maxMs}, folder, underWay: () => ['job knowledge.index-item "a"'] });
   ${before}
   const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1_000; };
   setTimeout(() => { const until = used() + ${workMs}; while (used() < until); }, 500);
@@ -51,10 +48,10 @@ it('a process that goes on after a long turn says what took it, and lives', asyn
   expect(errors).toMatch(/knowledge.index-item.*the event loop was blocked/);
 });
 
-it('leaves no folder of a beat behind', async () => {
+it('leaves no temporary files behind', async () => {
   const { ended } = await run(600_000, 0);
   expect(ended).toBe(7);
-  expect(readdirSync(folder).filter((name) => name.startsWith('parley-beat-'))).toEqual([]);
+  expect(readdirSync(folder).filter((name) => name.startsWith('parley-process-'))).toEqual([]);
 });
 
 it('goes on without a watch when the folder of the beat is gone', async () => {

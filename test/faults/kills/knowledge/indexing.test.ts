@@ -1,3 +1,5 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { TestClient } from '../../../support/client.ts';
 import { addFile, indexed, itemsOf, longText } from '../../../support/knowledge/knowledge.ts';
@@ -20,7 +22,10 @@ describe('a process killed in the middle of indexing', () => {
 
   it('leaves work that completes after the restart by itself, without orphans', async () => {
     const env = { ...place.env, PARLEY_ADMIN_KEY: adminKey, INDEX_LEASE_MS: '3000' };
-    const first = startProcess(env);
+    const temporaryFolder = join(place.env.DATA_DIR ?? '', 'temporary');
+    await mkdir(temporaryFolder);
+    const temporaryFiles = async () => (await readdir(temporaryFolder, { recursive: true })).join('\n');
+    const first = startProcess({ ...env, TMPDIR: temporaryFolder });
     const url = await first.url();
     const before = new TestClient(() => url, adminKey);
     const { body: agent } = await before.post('/api/v1/ais', { src: '', name: 'Ada', description: '', instructions: '' });
@@ -32,7 +37,10 @@ describe('a process killed in the middle of indexing', () => {
       expect(item.indexStatus).toBe('INDEXING');
       expect(Number(item.indexPercentage)).toBeGreaterThan(30);
     });
+    expect(await temporaryFiles()).toMatch(/parley-item-.*content/);
     await first.kill('SIGKILL');
+    // Documents are nobody's to read once their process is gone.
+    await eventually(async () => expect(await temporaryFiles()).not.toContain('parley-process-'));
 
     const service = await startService({ env });
     const after = service.client();
