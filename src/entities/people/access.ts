@@ -19,6 +19,8 @@ export type AgentLeaf =
   | { readonly agent: 'in-catalog'; readonly catalog: 'organization' | 'tenant' | 'public' }
   | { readonly agent: 'in-category'; readonly categoryId: string }
   | { readonly agent: 'approved'; readonly isApproved: boolean }
+  /** The name contains the text, ignoring case. */
+  | { readonly agent: 'named'; readonly text: string }
   /** Name or description contains the text, ignoring case. */
   | { readonly agent: 'mentions'; readonly text: string };
 export type AgentFilter = Filter<AgentLeaf>;

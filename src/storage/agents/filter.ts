@@ -35,6 +35,8 @@ function leafWhere(leaf: AgentLeaf): Prisma.AgentWhereInput {
     }
     case 'approved':
       return { isApprovedByOrg: leaf.isApproved };
+    case 'named':
+      return { name: containing(leaf.text) };
     case 'mentions':
       return { OR: [{ name: containing(leaf.text) }, { description: containing(leaf.text) }] };
   }

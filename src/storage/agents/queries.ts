@@ -1,3 +1,4 @@
+// Raw SQL: the alternatives of a list are read in one statement, each by its own index.
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { isAny } from '../../entities/ground/filter.ts';
 import { type Members, reads } from '../../entities/ground/members.ts';
@@ -5,10 +6,12 @@ import { countUnlessWhole, type Page, type PageRequest, timeKey, toPage } from '
 import type { AgentFilter, AgentViewer } from '../../entities/people/access.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { Database } from '../ground/database.ts';
-import { byTime, mergeLatest, readPage, requireShortList } from '../ground/lists/paging.ts';
+import { type Place, readingOrder, readPage, requireShortList } from '../ground/lists/paging.ts';
 import { type Selection, selected } from '../ground/lists/selected.ts';
+import { Parameters } from '../ground/sql/where.ts';
 import { groupWhere } from '../people/groups/filter.ts';
-import { fewAgentsWhere } from './few.ts';
+import { agentCondition, branches } from './conditions.ts';
+import { fewAgents } from './few.ts';
 import { agentWhere } from './filter.ts';
 
 type AgentMembers = Members<AgentView>;
@@ -179,45 +182,80 @@ interface ListRequest {
  * does not depend on the number of agents or on the depth of the page.
  */
 export async function listAgents(db: Database, { filter, narrow, viewer, page, members }: ListRequest): Promise<Page<AgentView>> {
-  const { isOldestFirst = false, isBackward = false } = page;
   const isLong = reads(members, ...longMembers);
-  const narrowWhere = await fewAgentsWhere(db, narrow);
-  const lists = alternatives(filter).map((branch) =>
-    db.prisma.agent.findMany({
-      ...byTime('createdAt', isOldestFirst ? 'asc' : 'desc', branchWhere(branch, narrowWhere), page),
-      select: { id: true, createdAt: true, rowBytes: isLong },
-    }),
-  );
-  const places = mergeLatest(await Promise.all(lists), ({ createdAt }) => createdAt, {
-    limit: page.limit,
-    isBackward: isBackward !== isOldestFirst,
-  });
+  const narrowing = { filter: narrow, ids: await fewAgents(db, narrow) };
+  const places = await findPlaces(db, filter, narrowing, page, isLong);
   const { rows, foundCount } = await readPage(db, places, (ids) => readViews(db, { id: { in: ids } }, viewer, members));
-  const countAll = countUnlessWhole(page, foundCount, (most) => countAgents(db, filter, narrowWhere, most));
+  const countAll = countUnlessWhole(page, foundCount, (most) => countAgents(db, filter, narrowing, most));
   return toPage(rows, page, timeKey, countAll, foundCount);
 }
 
+interface Narrowing {
+  readonly filter: AgentFilter;
+  /** All that match, as `fewAgents` names them. */
+  readonly ids: readonly string[] | undefined;
+}
+
+async function findPlaces(db: Database, filter: AgentFilter, narrow: Narrowing, page: AgentPageRequest, isSized: boolean) {
+  const parameters = new Parameters();
+  const direction = readingOrder(page.isOldestFirst === true ? 'asc' : 'desc', page);
+  const [time, id] = page.after ?? [];
+  const further =
+    typeof time !== 'string' || typeof id !== 'string'
+      ? ''
+      : ` and ("createdAt", id) ${direction === 'desc' ? '<' : '>'} (${parameters.add(time)}::timestamptz, ${parameters.add(id)}::text)`;
+  const inOrder = `order by "createdAt" ${direction}, id ${direction} limit ${page.limit + 1}`;
+  const columns = `id, "createdAt"${isSized ? ', "rowBytes"' : ''}`;
+  const parts = alternatives(filter).map(
+    (branch) => `(select ${columns} from agents where ${branchCondition(branch, narrow, parameters)}${further} ${inOrder})`,
+  );
+  const text = parts.length === 1 ? `${parts[0]}` : `select * from (${parts.join(' union ')}) places ${inOrder}`;
+  return db.queryPlanned<Place & { readonly createdAt: Date }>(text, parameters.values);
+}
+
+/** Rows that one statement reads by their texts, about which no index can tell: the embedded database cannot end a statement, and others wait for it. */
+const searchedMax = 5_000;
+
 /** An agent that matches several alternatives counts once. Each alternative is read by its own index until there are enough. */
-async function countAgents(
-  { prisma }: Database,
-  filter: AgentFilter,
-  narrow: Prisma.AgentWhereInput,
-  most: number,
-): Promise<number> {
-  const branches = alternatives(filter);
-  const [only] = branches;
-  if (branches.length === 1 && only !== undefined) return prisma.agent.count({ where: branchWhere(only, narrow), take: most });
+async function countAgents(db: Database, filter: AgentFilter, narrow: Narrowing, most: number): Promise<number> {
+  const each = branches(filter);
+  if (each.length === 0) return 0;
+  const isSearch = narrow.ids === undefined && JSON.stringify(narrow.filter).includes('"agent":"mentions"');
+  if (isSearch) return countSearched(db, each, narrow, most);
+  const parameters = new Parameters();
+  const parts = each.map(
+    (branch) => `(select id from agents where ${branchCondition(branch, narrow, parameters)} limit ${most})`,
+  );
+  const [row] = await db.queryPlanned<{ readonly count: number }>(
+    `select count(*)::int as count from (select * from (${parts.join(' union ')}) places limit ${most}) counted`,
+    parameters.values,
+  );
+  return row?.count ?? 0;
+}
+
+async function countSearched(db: Database, each: readonly AgentFilter[], narrow: Narrowing, most: number): Promise<number> {
   const ids = new Set<string>();
-  for (const branch of branches) {
-    const agentRows = await prisma.agent.findMany({ where: branchWhere(branch, narrow), select: { id: true }, take: most });
-    for (const { id } of agentRows) ids.add(id);
+  for (const branch of each) {
+    let after = '';
+    for (let found = searchedMax; found === searchedMax && ids.size < most; ) {
+      const parameters = new Parameters();
+      const condition = branchCondition(branch, narrow, parameters);
+      const rows = await db.queryPlanned<{ readonly id: string }>(
+        `select id from agents where ${condition} and id > ${parameters.add(after)} order by id limit ${searchedMax}`,
+        parameters.values,
+      );
+      for (const { id } of rows) ids.add(id);
+      found = rows.length;
+      after = rows.at(-1)?.id ?? '';
+    }
     if (ids.size >= most) break;
   }
   return Math.min(ids.size, most);
 }
 
-function branchWhere(branch: AgentFilter, narrow: Prisma.AgentWhereInput): Prisma.AgentWhereInput {
-  return { AND: [{ isDeleted: false }, agentWhere(branch), narrow] };
+function branchCondition(branch: AgentFilter, { filter, ids }: Narrowing, parameters: Parameters): string {
+  const conditions = ['not "isDeleted"', agentCondition(branch, parameters), agentCondition(filter, parameters)];
+  return [...conditions, ...(ids === undefined ? [] : [`id = any(${parameters.share(ids)}::text[])`])].join(' and ');
 }
 
 export function alternatives(filter: AgentFilter): readonly AgentFilter[] {

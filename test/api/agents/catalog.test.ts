@@ -163,7 +163,7 @@ describe('the approval of an organization', () => {
 });
 
 describe('what lists compute', () => {
-  it('is true: whether it is shared, whether the caller has chats, in six statements for the list', async () => {
+  it('is true: whether it is shared, whether the caller has chats, in four statements for the list', async () => {
     const member = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
     const owner = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
     const group = async (memberEmails: string) =>
@@ -184,7 +184,7 @@ describe('what lists compute', () => {
     // A background job may run statements in between.
     await eventually(async () => {
       const { statements } = await countFewestStatements(service, () => owner.get('/api/v1/ais'));
-      expect(statements).toHaveLength(6);
+      expect(statements).toHaveLength(4);
     });
   });
 });

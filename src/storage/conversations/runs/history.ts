@@ -5,10 +5,12 @@ import type { Run } from '../../../entities/conversations/runs/run.ts';
 import type { RunStep } from '../../../entities/conversations/runs/step.ts';
 import { countUnlessWhole, type Page, type PageRequest, type SortKey, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { AgentFilter, ChatFilter, RunFilter } from '../../../entities/people/access.ts';
+import { agentCondition, branches } from '../../agents/conditions.ts';
+import { fewAgentsWhere } from '../../agents/few.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Database } from '../../ground/database.ts';
 import { readingOrder } from '../../ground/lists/paging.ts';
-import { containing } from '../../ground/lists/where.ts';
+import { Parameters } from '../../ground/sql/where.ts';
 import { chatWhere } from '../chats/filter.ts';
 import { pagesOfAgents } from './agent-pages.ts';
 import { type FigureRow, percentiles, sums, toFigures } from './figures.ts';
@@ -38,10 +40,15 @@ export class RunHistoryStore {
     return findMany(this.#db, ids, filter);
   }
 
-  /** The agents of an organization that match. */
+  /** The agents of an organization that match. Cost: one statement, which reads each alternative by its index. */
   async agentsOf(orgId: string, filter: AgentFilter): Promise<readonly string[]> {
-    const where = { AND: [{ orgId, isDeleted: false }, agentWhere(filter)] };
-    return (await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id);
+    const parameters = new Parameters();
+    const home = parameters.add(orgId);
+    const parts = branches(filter).map(
+      (branch) => `select id from agents where "orgId" = ${home} and not "isDeleted" and ${agentCondition(branch, parameters)}`,
+    );
+    if (parts.length === 0) return [];
+    return (await this.#db.queryPlanned<{ readonly id: string }>(parts.join(' union '), parameters.values)).map(({ id }) => id);
   }
 
   /** Newest first, unless the query says otherwise. Cost: two statements; a page costs the same at any depth. */
@@ -134,9 +141,10 @@ export class RunHistoryStore {
     return findByQuestion(this.#db, text, owner, agentIds, searchMatchesMax);
   }
 
-  /** Agents of an organization whose name contains a text. */
+  /** Agents of an organization whose name contains a text. Cost: two statements. */
   async findAgentsByName(text: string, orgId: string, filter: AgentFilter): Promise<readonly string[]> {
-    const where = { AND: [{ orgId, isDeleted: false, name: containing(text) }, agentWhere(filter)] };
+    const named = await fewAgentsWhere(this.#db, { agent: 'named', text });
+    const where = { AND: [{ orgId, isDeleted: false }, named, agentWhere(filter)] };
     return (await this.#db.prisma.agent.findMany({ where, select: { id: true }, take: searchMatchesMax })).map(({ id }) => id);
   }
 }

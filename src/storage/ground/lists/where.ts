@@ -7,7 +7,8 @@ export type WhereTree<Where> = Where | { AND: WhereTree<Where>[] } | { OR: Where
 export function toWhere<Leaf extends object, Where>(filter: Filter<Leaf>, leafWhere: (leaf: Leaf) => Where): WhereTree<Where> {
   const tree = toTree(filter, leafWhere);
   if (tree === true) return { AND: [] };
-  if (tree === false) return { OR: [] };
+  // Prisma drops an empty OR within an AND, where it would match everything.
+  if (tree === false) throw new Error('a rule that nothing matches cannot be a condition of Prisma');
   return tree;
 }
 

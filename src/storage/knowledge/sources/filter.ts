@@ -1,4 +1,5 @@
-import type { DataSourceFilter, DataSourceLeaf } from '../../../entities/people/access.ts';
+import type { AgentFilter, DataSourceFilter, DataSourceLeaf } from '../../../entities/people/access.ts';
+import { branches, isSelective } from '../../agents/conditions.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Prisma } from '../../generated/client.ts';
 import { toWhere, type WhereTree } from '../../ground/lists/where.ts';
@@ -16,7 +17,14 @@ export function dataSourceWhere(filter: DataSourceFilter): WhereTree<Prisma.Data
       case 'cited':
         return { cite: true };
       case 'attached-to':
-        return { agents: { some: { agent: { AND: [{ isDeleted: false }, agentWhere(leaf.agent)] } } } };
+        return attachedTo(leaf.agent);
     }
   });
+}
+
+/** Where each alternative has the index of a person, they are alternatives here too: PostgreSQL reads all agents for an OR within. */
+function attachedTo(agents: AgentFilter): Prisma.DataSourceWhereInput {
+  const toOne = (filter: AgentFilter) => ({ agents: { some: { agent: { AND: [{ isDeleted: false }, agentWhere(filter)] } } } });
+  const each = branches(agents);
+  return each.length > 0 && each.every(isSelective) ? { OR: each.map(toOne) } : toOne(agents);
 }
