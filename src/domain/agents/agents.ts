@@ -51,16 +51,21 @@ export interface AgentListQuery {
 const searchLengthMax = 200;
 
 /** @throws DomainError NOT_FOUND, also for an agent that the caller may not see. Cost: one statement. */
-export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView> {
-  const agent = await findAgent(deps, caller, id);
+export async function getAgent(deps: Deps, caller: Caller, id: string, members?: Members<AgentView>): Promise<AgentView> {
+  const agent = await findAgent(deps, caller, id, members);
   if (agent === undefined) throw missingAgent();
   return agent;
 }
 
 /** Undefined also for an agent that the caller may not see. Cost: one statement. */
-export async function findAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView | undefined> {
+export async function findAgent(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  members?: Members<AgentView>,
+): Promise<AgentView | undefined> {
   if (!isId('agent', id)) return undefined;
-  const storedAgent = await deps.storage.agents.find(id, usableAgents(caller), toViewer(caller));
+  const storedAgent = await deps.storage.agents.find(id, usableAgents(caller), toViewer(caller), members);
   if (storedAgent === undefined) return undefined;
   deps.audit.read(caller, 'agent', [storedAgent]);
   return (await withPublished(deps, caller, [storedAgent]))[0];

@@ -277,7 +277,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One agent. Null when there is none or the caller may not see it.',
     args: { id: t.arg.id({ description: 'The id of the agent.' }) },
-    resolve: (_root, { id }, { deps, caller }) => getAgent(deps, caller, id),
+    resolve: (_root, { id }, { deps, caller }, info) => getAgent(deps, caller, id, membersRead(info, 'Agent')),
   }),
   agents: t.field({
     authScopes: { key: 'AGENTS:READ' },

@@ -65,8 +65,8 @@ export class AgentStore {
   }
 
   /** The agent if it exists and matches. */
-  async find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined> {
-    return (await findAgents(this.#db, [id], filter, viewer))[0];
+  async find(id: string, filter: AgentFilter, viewer: AgentViewer, members?: Members<AgentView>): Promise<AgentView | undefined> {
+    return (await findAgents(this.#db, [id], filter, viewer, members))[0];
   }
 
   /** Those of the agents that exist and match, in any order. @throws DomainError REPLY_TOO_LARGE */

@@ -1,5 +1,6 @@
 import type { UnansweredRun } from '../../../entities/conversations/runs/history.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
+import type { RunStep } from '../../../entities/conversations/runs/step.ts';
 import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
@@ -12,7 +13,7 @@ import { listPassages, runsThatShowSteps } from './steps.ts';
  * Runs that did not answer their questions, newest first: their knowledge was searched and gave nothing, or their answer was rated down. Of the runs
  * that `listRuns` gives, with the question as far as the caller may read it, and the passages that were near.
  *
- * Cost: four statements; up to three more for callers who are no administrators.
+ * Cost: two statements; up to two more for callers who are no administrators.
  */
 export async function listUnanswered(
   deps: Deps,
@@ -22,18 +23,22 @@ export async function listUnanswered(
 ): Promise<Page<UnansweredRun>> {
   const reach = await loadReach(deps, caller);
   const query = { ...(await loadNarrowing(deps, caller, reach, input)), isUnanswered: true } as const;
-  const runPage = await deps.storage.conversations.runHistory.list(reach, query, page);
+  const { page: runPage, steps } = await deps.storage.conversations.runHistory.listWithSteps(reach, query, page);
   readRuns(deps, caller, runPage.items);
-  const items = await asUnanswered(deps, caller, runPage.items);
+  const items = await asUnanswered(deps, caller, runPage.items, steps);
   return { ...runPage, items, keyOf: ({ run }) => runPage.keyOf(run) };
 }
 
-async function asUnanswered(deps: Deps, caller: Caller, runs: readonly Run[]): Promise<readonly UnansweredRun[]> {
+async function asUnanswered(
+  deps: Deps,
+  caller: Caller,
+  runs: readonly Run[],
+  steps: ReadonlyMap<string, readonly RunStep[] | null>,
+): Promise<readonly UnansweredRun[]> {
   const { runHistory } = deps.storage.conversations;
   const ids = runs.map(({ id }) => id);
-  const [questions, steps, showing] = await Promise.all([
+  const [questions, showing] = await Promise.all([
     runHistory.questionsOf(ids, visibleChats(caller)),
-    runHistory.stepsOf(ids),
     runsThatShowSteps(deps, caller, runs),
   ]);
   return runs.map((run) => ({

@@ -1,7 +1,10 @@
+import { isAll, isAny } from '../../../entities/ground/filter.ts';
 import type { ChatFilter, ChatLeaf } from '../../../entities/people/access.ts';
+import { agentCondition } from '../../agents/conditions.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Prisma } from '../../generated/client.ts';
 import { toWhere, type WhereTree } from '../../ground/lists/where.ts';
+import type { Parameters } from '../../ground/sql/where.ts';
 
 /** A rule about chats as Prisma's `where`. A chat that is visible to editors is in the organization of its agent. */
 export function chatWhere(filter: ChatFilter): WhereTree<Prisma.ChatWhereInput> {
@@ -10,4 +13,17 @@ export function chatWhere(filter: ChatFilter): WhereTree<Prisma.ChatWhereInput> 
     const agent = { AND: [{ chatLogsVisible: true, isDeleted: false }, agentWhere(leaf.agent)] };
     return { isVisibleToEditors: true, agent };
   });
+}
+
+/** The same as a condition of the table "chats" in SQL. */
+export function chatCondition(filter: ChatFilter, parameters: Parameters): string {
+  if (isAll(filter) || isAny(filter)) {
+    const parts = (isAll(filter) ? filter.all : filter.any).map((part) => chatCondition(part, parameters));
+    if (parts.length === 0) return String(isAll(filter));
+    return `(${parts.join(isAll(filter) ? ' and ' : ' or ')})`;
+  }
+  if (filter.chat === 'owned-by')
+    return `(chats."userId" = ${parameters.add(filter.userId)} and chats."orgId" = ${parameters.add(filter.orgId)})`;
+  return `(chats."isVisibleToEditors" and exists (select from agents where agents.id = chats."agentId" and "chatLogsVisible" and not "isDeleted"
+    and ${agentCondition(filter.agent, parameters)}))`;
 }

@@ -11,12 +11,12 @@ import { agentWhere } from '../../agents/filter.ts';
 import type { Database } from '../../ground/database.ts';
 import { readingOrder } from '../../ground/lists/paging.ts';
 import { Parameters } from '../../ground/sql/where.ts';
-import { chatWhere } from '../chats/filter.ts';
+import { chatCondition } from '../chats/filter.ts';
 import { pagesOfAgents } from './agent-pages.ts';
 import { type FigureRow, percentiles, sums, toFigures } from './figures.ts';
 import { Conditions, type RunHistoryQuery, type RunReach } from './history-conditions.ts';
 import { findByQuestion } from './question-search.ts';
-import { type RunRow, toRun, unseen } from './rows.ts';
+import { type RunRow, runColumns, toRun, unseen } from './rows.ts';
 import { readVersionFigures, type VersionFigures, type VersionSpan } from './version-figures.ts';
 
 export interface StatisticsQuery extends RunNarrowing {
@@ -51,9 +51,25 @@ export class RunHistoryStore {
     return (await this.#db.queryPlanned<{ readonly id: string }>(parts.join(' union '), parameters.values)).map(({ id }) => id);
   }
 
-  /** Newest first, unless the query says otherwise. Cost: two statements; a page costs the same at any depth. */
-  list(reach: RunReach, query: RunHistoryQuery, page: PageRequest): Promise<Page<Run>> {
-    return listRuns(this.#db, reach, query, page);
+  /** Newest first, unless the query says otherwise. Cost: one statement; a page costs the same at any depth. */
+  async list(reach: RunReach, query: RunHistoryQuery, page: PageRequest): Promise<Page<Run>> {
+    return toRunPage(this.#db, await findRuns<RunRow>(this.#db, reach, query, page), reach, query, page);
+  }
+
+  /** The same list with the steps of each run, as `stepsOf` has them. */
+  async listWithSteps(
+    reach: RunReach,
+    query: RunHistoryQuery,
+    page: PageRequest,
+  ): Promise<{ readonly page: Page<Run>; readonly steps: ReadonlyMap<string, readonly RunStep[] | null> }> {
+    const rows = await findRuns<RunRow & { readonly steps: readonly RunStep[] | null }>(
+      this.#db,
+      reach,
+      query,
+      page,
+      ', runs.steps',
+    );
+    return { page: toRunPage(this.#db, rows, reach, query, page), steps: new Map(rows.map(({ id, steps }) => [id, steps])) };
   }
 
   /** The same of each of several agents, as a list with the filter of that agent. Cost: two statements; one more for counts. */
@@ -63,6 +79,7 @@ export class RunHistoryStore {
 
   /** The steps in the rows of runs; null where the row itself says everything. */
   async stepsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly RunStep[] | null>> {
+    if (ids.length === 0) return new Map();
     const rows = await this.#db.prisma.run.findMany({ where: { id: { in: [...ids] } }, select: { id: true, steps: true } });
     return new Map(rows.map(({ id, steps }) => [id, steps as unknown as readonly RunStep[] | null]));
   }
@@ -115,19 +132,17 @@ export class RunHistoryStore {
     return new Set((await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
   }
 
-  /** The questions of stored runs in chats that match: what the user said last in the messages that began each run, at most 2,000 characters. Cost: two statements. */
+  /** The questions of stored runs in chats that match: what the user said last in the messages that began each run, at most 2,000 characters. Cost: one statement. */
   async questionsOf(runIds: readonly string[], filter: ChatFilter): Promise<ReadonlyMap<string, string>> {
     if (runIds.length === 0) return new Map();
-    const chat = { AND: [{ deletedAt: null }, chatWhere(filter)] };
-    const asked = await this.#db.prisma.message.findMany({
-      where: { runId: { in: [...runIds] }, role: 'user', isHidden: false, chat },
-      orderBy: { ordinal: 'asc' },
-      select: { id: true, runId: true },
-    });
-    const last = new Map(asked.flatMap(({ id, runId }) => (runId === null ? [] : [[runId, id] as const])));
+    const parameters = new Parameters();
     const texts = await this.#db.query<{ readonly runId: string; readonly content: string }>(
-      `select "runId", left(content, ${questionCharsMax}) as content from messages where id = any($1::text[])`,
-      [[...last.values()]],
+      `select distinct on (message."runId") message."runId", left(message.content, ${questionCharsMax}) as content
+       from messages message join chats on chats.id = message."chatId"
+       where message."runId" = any(${parameters.add(runIds)}::text[]) and message.role = 'user' and not message."isHidden"
+         and chats."deletedAt" is null and ${chatCondition(filter, parameters)}
+       order by message."runId", message.ordinal desc`,
+      parameters.values,
     );
     return new Map(texts.map(({ runId, content }) => [runId, content]));
   }
@@ -162,19 +177,19 @@ async function findMany({ prisma }: Database, ids: readonly string[], filter: Ru
   return runs.filter(({ userId, agentId }) => userId === ownerId || (agentId !== null && mine.has(agentId)));
 }
 
-async function listRuns(db: Database, reach: RunReach, query: RunHistoryQuery, page: PageRequest): Promise<Page<Run>> {
-  const places = await findPlaces(db, reach, query, page);
-  const rows =
-    places.length === 0 ? [] : await db.prisma.run.findMany({ where: { id: { in: places.map(({ id }) => id) } }, omit: unseen });
-  const byId = new Map(rows.map((row) => [row.id, toRun(row as RunRow)]));
-  // A row that was deleted in between is left out.
-  const runs = places.flatMap(({ id }) => byId.get(id) ?? []);
-  const countAll = countUnlessWhole(page, places.length, (most) => countRuns(db, reach, query, most));
-  return toPage(runs, page, timeKey, countAll, places.length);
+function toRunPage(db: Database, rows: readonly RunRow[], reach: RunReach, query: RunHistoryQuery, page: PageRequest): Page<Run> {
+  const countAll = countUnlessWhole(page, rows.length, (most) => countRuns(db, reach, query, most));
+  return toPage(rows.map(toRun), page, timeKey, countAll, rows.length);
 }
 
 /** Each alternative of what is listed finds its own first rows by its own index, and the page is merged from those. */
-async function findPlaces(db: Database, reach: RunReach, query: RunHistoryQuery, page: PageRequest) {
+async function findRuns<Row>(
+  db: Database,
+  reach: RunReach,
+  query: RunHistoryQuery,
+  page: PageRequest,
+  moreColumns = '',
+): Promise<readonly Row[]> {
   const conditions = new Conditions(reach, query);
   const alternatives = conditions.alternatives();
   if (alternatives.length === 0) return [];
@@ -188,9 +203,12 @@ async function findPlaces(db: Database, reach: RunReach, query: RunHistoryQuery,
       ? `(${rows})`
       : `(select found.* from unnest(${each}) as named(id) cross join lateral (${rows}) found)`;
   });
-  const placesSql = parts.length === 1 ? `select * from ${parts[0]} places` : `select * from (${parts.join(' union ')}) places`;
-  return db.queryPlanned<{ readonly id: string; readonly createdAt: Date }>(
-    `${placesSql} ${order} limit ${limit}`,
+  const placesSql =
+    parts.length === 1
+      ? `select id from ${parts[0]} places`
+      : `select id from (${parts.join(' union ')}) places ${order} limit ${limit}`;
+  return db.queryPlanned<Row>(
+    `select ${runColumns}${moreColumns} from runs where id in (${placesSql}) order by runs."createdAt" ${direction}, runs.id ${direction}`,
     conditions.values,
   );
 }

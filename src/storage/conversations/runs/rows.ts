@@ -18,6 +18,48 @@ export interface RunRow extends Omit<Run, 'error' | 'usage' | 'cost'> {
   readonly cost: unknown;
 }
 
+/** The columns that `toRun` reads, of the table "runs". */
+export const runColumns = [
+  ...[
+    'id',
+    'createdAt',
+    'startedAt',
+    'endedAt',
+    'orgId',
+    'userId',
+    'keyId',
+    'agentId',
+    'agentVersion',
+    'chatId',
+    'kind',
+    'isStored',
+  ],
+  ...[
+    'modelId',
+    'answeredModelId',
+    'status',
+    'incompleteReason',
+    'errorCode',
+    'errorMessage',
+    'selection',
+    'lastSequence',
+    'isWaiting',
+  ],
+  ...[
+    'previousId',
+    'firstTokenMs',
+    'durationMs',
+    'inputTokens',
+    'outputTokens',
+    'cachedTokens',
+    'cacheWriteTokens',
+    'reasoningTokens',
+  ],
+  ...['isEstimated', 'cost', 'retrieval', 'hasFoundNothing', 'ratedUp', 'ratedDown', 'tags'],
+]
+  .map((name) => `runs."${name}"`)
+  .join(', ');
+
 export function toRun(row: RunRow): Run {
   const { id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, agentVersion, chatId, kind, isStored } = row;
   const { modelId, answeredModelId, status, incompleteReason, selection, lastSequence, isWaiting, previousId } = row;

@@ -31,12 +31,7 @@ export class SourceQueries {
 
   /** The sources with one of the ids that exist and match, in no order. */
   async findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly DataSource[]> {
-    const where = { AND: [{ id: { in: [...ids] } }, visibleWhere(filter)] };
-    const visible = await this.#db.prisma.dataSource.findMany({ where, select: { id: true } });
-    return readSources(
-      this.#db,
-      visible.map(({ id }) => id),
-    );
+    return readSources(this.#db, ids, undefined, filter);
   }
 
   async find(id: string, filter: DataSourceFilter): Promise<DataSource | undefined> {

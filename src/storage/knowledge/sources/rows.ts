@@ -1,9 +1,12 @@
+import { everything } from '../../../entities/ground/filter.ts';
 import { type Members, reads } from '../../../entities/ground/members.ts';
 import type { ActiveRun, DataSource, IndexStatus, SourceError } from '../../../entities/knowledge/data-source.ts';
+import type { DataSourceFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
 import { type Selection, selected } from '../../ground/lists/selected.ts';
 import { countItems, type StateCount, toItemCounts } from '../items/counts.ts';
+import { dataSourceWhere } from './filter.ts';
 
 const selectAll = {
   id: true,
@@ -48,25 +51,36 @@ export function isPlain(members: Members<DataSource>): boolean {
 }
 
 /**
- * Reads sources that were found, in no order. One that was deleted in between is left out.
+ * Reads sources, in no order. One that was deleted in between is left out, as is one that does not match; default: all do.
  *
  * Items are counted first: a source whose items are all indexed has the time of that, too.
  *
- * Cost: one statement; one more for the counts of items, and one for the items that failed.
+ * Cost: one statement; one more for the counts of items.
  */
 export async function readSources(
   db: Database,
   ids: readonly string[],
   members?: Members<DataSource>,
+  filter: DataSourceFilter = everything,
 ): Promise<readonly DataSource[]> {
   if (ids.length === 0) return [];
   const isCounted = reads(members, 'counts', 'failedItem');
-  const counts = isCounted ? await countItems(db, { dataSourceId: { in: [...ids] } }) : new Map<string, readonly StateCount[]>();
-  const [rows, failedItems] = await Promise.all([
-    db.prisma.dataSource.findMany({ where: { id: { in: [...ids] }, deletingAt: null }, select: toSelect(members) }),
-    readFailedItems(db, counts, members),
-  ]);
-  return rows.map((row) => toSource(row, counts.get(row.id) ?? [], failedItems));
+  const counts = isCounted ? await countItems(db, countedWhere(ids, filter)) : new Map<string, readonly StateCount[]>();
+  const failedIds = reads(members, 'failedItem') ? [...counts.values()].flatMap((states) => findFailedId(states) ?? []) : [];
+  const where = { AND: [{ id: { in: [...ids] }, deletingAt: null }, dataSourceWhere(filter)] };
+  const items = { where: { id: { in: failedIds } }, select: { id: true, errorCode: true, errorMessage: true } };
+  const rows: readonly (SourceRow & { readonly items?: readonly FailedRow[] })[] = await db.prisma.dataSource.findMany({
+    where,
+    select: { ...toSelect(members), ...(failedIds.length === 0 ? {} : { items }) },
+  });
+  const failedItems = toFailedItems(rows.flatMap((row) => row.items ?? []));
+  return rows.map(({ items: _items, ...row }) => toSource(row, counts.get(row.id) ?? [], failedItems));
+}
+
+/** Items of a source that the caller may not see are not even counted. */
+function countedWhere(ids: readonly string[], filter: DataSourceFilter): Prisma.KnowledgeItemWhereInput {
+  const dataSourceId = { in: [...ids] };
+  return filter === everything ? { dataSourceId } : { dataSourceId, dataSource: dataSourceWhere(filter) };
 }
 
 export function toSelect(members: Members<DataSource>): typeof selectAll {
@@ -75,15 +89,13 @@ export function toSelect(members: Members<DataSource>): typeof selectAll {
 
 type FailedItems = ReadonlyMap<string, SourceError>;
 
-async function readFailedItems(
-  db: Database,
-  counts: ReadonlyMap<string, readonly StateCount[]>,
-  members: Members<DataSource>,
-): Promise<FailedItems> {
-  const ids = reads(members, 'failedItem') ? [...counts.values()].flatMap((states) => findFailedId(states) ?? []) : [];
-  if (ids.length === 0) return new Map();
-  const select = { id: true, errorCode: true, errorMessage: true };
-  const items = await db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select });
+interface FailedRow {
+  readonly id: string;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+function toFailedItems(items: readonly FailedRow[]): FailedItems {
   return new Map(
     items.map(({ id, errorCode, errorMessage }) => [id, { code: errorCode ?? 'FAILED', message: errorMessage ?? '' }]),
   );

@@ -34,13 +34,15 @@ export class SourceRunStore {
     const db = this.#db;
 
     const ofSources = { in: [...dataSourceIds] };
+    const rows = new Map<string, SourceRun>();
     return readChildPages(this.#db, page, {
       async findPlaces() {
-        const runs = { ...byTime('startedAt', 'desc', {}, page), select: { id: true } };
+        const runs = { ...byTime('startedAt', 'desc', {}, page), omit };
         const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, runs } });
-        return sources.map(({ id, runs: places }) => ({ id, places }));
+        for (const run of sources.flatMap((source) => source.runs)) rows.set(run.id, toRun(run));
+        return sources.map(({ id, runs: places }) => ({ id, places: places.map((run) => ({ id: run.id })) }));
       },
-      read: async (ids) => (await this.#db.prisma.sourceRun.findMany({ where: { id: { in: ids } }, omit })).map(toRun),
+      read: async (ids) => ids.flatMap((id) => rows.get(id) ?? []),
       keyOf: toKey,
       async countAll() {
         const where = { dataSourceId: ofSources };

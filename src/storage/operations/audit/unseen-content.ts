@@ -1,7 +1,9 @@
+// Raw SQL: what a rule does not hold for, unknown included, which Prisma's NOT leaves out.
 import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../../entities/people/access.ts';
-import { agentWhere } from '../../agents/filter.ts';
+import { agentCondition } from '../../agents/conditions.ts';
 import { chatWhere } from '../../conversations/chats/filter.ts';
 import type { Database } from '../../ground/database.ts';
+import { Parameters } from '../../ground/sql/where.ts';
 import { dataSourceWhere } from '../../knowledge/sources/filter.ts';
 
 /** A thing and the organization it belongs to. */
@@ -12,23 +14,27 @@ export interface PlacedThing {
 
 /** Finds the things shown to a caller that do not match a rule. Deleted things are left out. */
 export class UnseenContent {
-  readonly #prisma: Database['prisma'];
+  readonly #db: Database;
   readonly #select = { id: true, orgId: true } as const;
 
-  constructor({ prisma }: Database) {
-    this.#prisma = prisma;
+  constructor(db: Database) {
+    this.#db = db;
   }
 
   agents(ids: readonly string[], visible: AgentFilter): Promise<readonly PlacedThing[]> {
-    return unseen(ids, agentWhere(visible), (where) => this.#prisma.agent.findMany({ where, select: this.#select }));
+    const parameters = new Parameters();
+    const isAmong = `id = any(${parameters.add(ids)}::text[])`;
+    // A rule about a member that is null is unknown, which is not true.
+    const text = `select id, "orgId" from agents where ${isAmong} and (${agentCondition(visible, parameters)}) is not true`;
+    return this.#db.query<PlacedThing>(text, parameters.values);
   }
 
   dataSources(ids: readonly string[], visible: DataSourceFilter): Promise<readonly PlacedThing[]> {
-    return unseen(ids, dataSourceWhere(visible), (where) => this.#prisma.dataSource.findMany({ where, select: this.#select }));
+    return unseen(ids, dataSourceWhere(visible), (where) => this.#db.prisma.dataSource.findMany({ where, select: this.#select }));
   }
 
   chats(ids: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]> {
-    return unseen(ids, chatWhere(visible), (where) => this.#prisma.chat.findMany({ where, select: this.#select }));
+    return unseen(ids, chatWhere(visible), (where) => this.#db.prisma.chat.findMany({ where, select: this.#select }));
   }
 }
 
