@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { findNamedItems } from '../../../../src/storage/knowledge/items/names.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -94,6 +95,28 @@ describe('documents whose names contain a text', () => {
       const { rows } = await pool.query(`explain (analyze, format json) ${text}`, values);
       expect(readsOf(rows[0]['QUERY PLAN'][0].Plan), text).toEqual(['Index Only Scan of knowledge_items_of_source']);
     }
+  });
+
+  it('are found behind what one statement reads of a source, beside a short one', async () => {
+    const { id: agentId } = await make.agent({ owner: ann });
+    const { id: longId } = await make.apiDataSource({ owner: ann, agentId, name: 'Long', data: { text: 'A shelf.' } });
+    const { id: shortId } = await make.apiDataSource({ owner: ann, agentId, name: 'Short', data: { text: 'A shelf.' } });
+    // A statement reads 40,000 items.
+    await addItems(longId, 80_100, `case when i in (7, 40000, 40001, 80001, 80100) then 'Lamp ' else 'Document ' end || i`);
+    await addItems(shortId, 3, `case when i = 2 then 'Lamp ' else 'Document ' end || i`);
+    const lamps = ['Lamp 7', 'Lamp 40000', 'Lamp 40001', 'Lamp 80001', 'Lamp 80100'];
+    expect(await listed({ id: longId, search: 'lamp', first: 9 })).toMatchObject({ names: lamps, totalCount: 5 });
+    expect(await listed({ id: longId, search: 'lamp', last: 4 })).toMatchObject({ names: lamps.slice(1), totalCount: 5 });
+    const { data, errors } = await ann.graphql(
+      `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on DataSource { items(first: 9, search: "lamp") { nodes { name } totalCount } } } }`,
+      { ids: [shortId, longId] },
+    );
+    expect(errors).toBeUndefined();
+    const named = (names: readonly string[]) => ({ nodes: names.map((name) => ({ name })), totalCount: names.length });
+    expect(data.nodes).toEqual([{ items: named(['Lamp 2']) }, { items: named(lamps) }]);
+    // Pages with numbers skip what they do not show.
+    const third = await findNamedItems(service.deps.storage.db, [longId], { search: 'lamp' }, { limit: 1, after: undefined }, 2);
+    expect(third.get(longId)?.map(({ id }) => Number(id.slice(-6)))).toEqual([40_001, 80_001]);
   });
 });
 
