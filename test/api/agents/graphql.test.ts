@@ -36,17 +36,17 @@ describe('agents', () => {
     expect(result.data.agents.nodes).toHaveLength(agentsMade);
     expect(result.data.agents.nodes.map(({ groups }: { groups: unknown[] }) => groups.length)).toContain(3);
     for (const { sources } of result.data.agents.nodes) expect(sources.nodes).toHaveLength(1);
-    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(11);
+    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(9);
     expect(statements.length).toBeGreaterThan(1); // The counter works.
   });
 
-  it('costs 6 statements for the list that a front end loads first, however many agents it has', async () => {
+  it('costs 4 statements for the list that a front end loads first, however many agents it has', async () => {
     for (const first of [5, agentsMade]) {
       const query = `{ agents(first: ${first}) { nodes { id name description groups { id name } sources { nodes { id name type } } } } }`;
       await ann.graphql(query);
       const { result, statements } = await countFewestStatements(service, () => ann.graphql(query));
       expect(result.data.agents.nodes).toHaveLength(first);
-      expect(statements.length, statements.join('\n')).toBe(6);
+      expect(statements.length, statements.join('\n')).toBe(4);
     }
   });
 
