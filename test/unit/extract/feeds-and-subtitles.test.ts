@@ -30,6 +30,19 @@ describe('RSS and Atom', () => {
     ]);
   });
 
+  it('of Atom have plain text where they say so, and no tag is read out of it', async () => {
+    const { text } = await extract(
+      'feed.atom',
+      `<feed xmlns="http://www.w3.org/2005/Atom"><title>Notes</title>
+<entry><title type="text">Use &lt;b&gt; &amp;amp; &lt;i&gt;</title><content type="text">If a&lt;b&gt;c, then
+x &lt; y &amp;amp; z.</content></entry>
+<entry><title>Two</title><summary>No type: &lt;b&gt;bold&lt;/b&gt;</summary></entry></feed>`,
+    );
+    expect(text.split('\n').filter((line) => line !== '')).toEqual([
+      ...['# Notes', '## Use <b> &amp; <i>', 'If a<b>c, then  ', 'x < y &amp; z.', '## Two', 'No type: **bold**'],
+    ]);
+  });
+
   it('of Atom too, with content in elements', async () => {
     const { title, mimeType, text } = await extract(
       'feed.atom',

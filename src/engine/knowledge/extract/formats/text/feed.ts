@@ -79,7 +79,15 @@ class FeedReader implements XmlHandler {
   /** Names of the elements around. */
   readonly #path: string[] = [];
   /** The member that is being read, how deep its element stands, and what was read of it. */
-  #open: { readonly field: Field; readonly depth: number; readonly isHtml: boolean; readonly pieces: string[] } | undefined;
+  #open:
+    | {
+        readonly field: Field;
+        readonly depth: number;
+        readonly isHtml: boolean;
+        readonly isPlain: boolean;
+        readonly pieces: string[];
+      }
+    | undefined;
   #hasWrittenFeed = false;
 
   constructor(write: (part: FeedPart, level: number) => void) {
@@ -108,7 +116,8 @@ class FeedReader implements XmlHandler {
 
   close(name: string): void {
     if (this.#open !== undefined && this.#path.length === this.#open.depth) {
-      this.#keep(this.#open.field, this.#open.pieces.join(''));
+      const value = this.#open.pieces.join('');
+      this.#keep(this.#open.field, this.#open.isPlain ? asHtml(value) : value);
       this.#open = undefined;
     } else if (this.#open?.isHtml === true) this.#open.pieces.push(`</${name}>`);
     this.#path.pop();
@@ -131,15 +140,16 @@ class FeedReader implements XmlHandler {
       if (relation === 'alternate') this.#keep('link', address);
       return;
     }
-    const isXhtml = attribute(attributes, 'type') === 'xhtml';
-    this.#open = { field, depth: this.#path.length, isHtml: isXhtml, pieces: [] };
+    const type = attribute(attributes, 'type');
+    // Where a feed states no type, many write HTML, though Atom takes that for text.
+    const isPlain = isText(field) && (type === 'text' || type === 'text/plain');
+    this.#open = { field, depth: this.#path.length, isHtml: type === 'xhtml', isPlain, pieces: [] };
   }
 
   /** Keeps the first of a kind: `published` or `pubDate` stand before what extensions say once more. */
   #keep(field: Field, value: string): void {
     const part = this.#entry ?? this.#feed;
-    const isText = field === 'summary' || field === 'content' || field === 'title';
-    if (part[field] === '') part[field] = isText ? value.trim() : oneLine(value);
+    if (part[field] === '') part[field] = isText(field) ? value.trim() : oneLine(value);
   }
 
   #writeFeed(): void {
@@ -147,6 +157,15 @@ class FeedReader implements XmlHandler {
     this.#hasWrittenFeed = true;
     this.#write(this.#feed, 1);
   }
+}
+
+function isText(field: Field): boolean {
+  return field === 'summary' || field === 'content' || field === 'title';
+}
+
+/** Text that the feed says is no HTML, so that nothing in it is read as a tag. */
+function asHtml(text: string): string {
+  return isHtml(text) ? escaped(text).replaceAll('\n', '<br>') : text;
 }
 
 function emptyPart(): FeedPart {
