@@ -15,7 +15,7 @@ import { adminKey, caller, makeOrganization } from './organization.ts';
  */
 const warmRounds = 20;
 const measuredRounds = 60;
-const bars = { statements: 12, cpuMs: 30, buffers: 3_000 };
+const bars = { statements: 9, cpuMs: 30, buffers: 3_000 };
 const folder = join(import.meta.dirname, '../../clients/typescript/documents/pages');
 
 const { DATABASE_URL } = process.env;
