@@ -3,7 +3,7 @@
 # itself, without a word in its result. A list of steps, of prices or of terms (`dl`) that stands between two paragraphs is taken for clutter unless the line
 # before it ends with a colon or is a heading: "Unplug the lamp. Open the lid." is gone, and so are "Basic: 9 a month", "Notice period: thirty days" and
 # a line "Updated on 5 March 2026". The same page is whole by @mozilla/readability 0.6.0. So a model answers from an instruction without its steps. With
-# `removeLowScoring: false` the lists stay, and menus of other pages too; the date stays away.
+# `removeContentPatterns: false` the lists stay; the date stays away.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -28,7 +28,7 @@ const cases = {
 };
 const kept = (text, words) => (text.includes(words) ? 'there' : 'missing');
 const byDefuddle = async (html, options) => (await Defuddle(parseHTML(html).document, 'https://site.example/', options)).content;
-const all = { removeLowScoring: false };
+const all = { removeContentPatterns: false };
 const seen = [];
 for (const [name, [content, words]] of Object.entries(cases)) {
   const html = page(content);
@@ -48,10 +48,9 @@ node probe.mjs
 # Seen:
 #   defuddle 0.19.4
 #   @mozilla/readability 0.6.0
-#   steps: defuddle missing, with the option missing, readability there
+#   steps: defuddle missing, with the option there, readability there
 #   steps behind a colon: defuddle there, with the option there, readability there
 #   steps below a heading: defuddle there, with the option there, readability there
-#   prices: defuddle missing, with the option missing, readability there
-#   terms: defuddle missing, with the option missing, readability there
+#   prices: defuddle missing, with the option there, readability there
+#   terms: defuddle missing, with the option there, readability there
 #   a date: defuddle missing, with the option missing, readability there
-#   It behaves otherwise now.
