@@ -13,11 +13,12 @@ import {
 } from '../../../entities/operations/usage.ts';
 import type { AgentFilter } from '../../../entities/people/access.ts';
 import { inParts } from '../../../lib/in-parts.ts';
+import { agentCondition } from '../../agents/conditions.ts';
 import { addMessageCounts } from '../../agents/counters.ts';
-import { agentWhere } from '../../agents/filter.ts';
 import type { Database } from '../../ground/database.ts';
 import { addUsage, type UsageBatch } from '../../ground/ledger/ledger.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
+import { Parameters } from '../../ground/sql/where.ts';
 import { pageOfSubjects, type SubjectPlace } from './subjects.ts';
 import { loadTotal, ofEveryCall, sumsByAgent, sumsBySubject, toSums } from './sums.ts';
 
@@ -77,8 +78,14 @@ export class UsageStore {
     for (let start = 0, looks = 1; start < agentSums.length && matching.length < limit; looks += 1) {
       const looked = agentSums.slice(start, looks > looksMax ? undefined : start + agentsPerLook);
       start += looked.length;
-      const where = { AND: [{ id: { in: looked.map(({ agentId }) => agentId) } }, agentWhere(filter)] };
-      const matches = new Set((await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
+      const parameters = new Parameters();
+      // One array: the last look may name more agents than a statement takes values.
+      const isAmong = `id = any(${parameters.add(looked.map(({ agentId }) => agentId))}::text[])`;
+      const rows = await this.#db.queryPlanned<{ readonly id: string }>(
+        `select id from agents where ${isAmong} and ${agentCondition(filter, parameters)}`,
+        parameters.values,
+      );
+      const matches = new Set(rows.map(({ id }) => id));
       matching.push(...looked.filter(({ agentId }) => matches.has(agentId)));
     }
     return matching.slice(0, limit);

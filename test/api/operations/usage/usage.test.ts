@@ -332,6 +332,20 @@ describe('usage', () => {
     expect(data.agent.usage.cost).toBe(0.25);
   });
 
+  it('looks for the agents that a person may use among more than a statement takes values', async () => {
+    const home = await make.organization();
+    const owner = await make.person({ organization: home });
+    const agent = await make.agent({ owner });
+    // Gone agents have used more.
+    await service.deps.storage.db.pool.query(
+      `insert into usage_days ("orgId", day, "agentId", "apiTokens") select $1, current_date, case when i = 1 then $2 else 'ai_' || i end, i from generate_series(1, 36000) i`,
+      [home.id, agent.id],
+    );
+    const { data, errors } = await owner.graphql('{ usage { agents(first: 5) { nodes { agentId apiTokensUsed } } } }');
+    expect(errors).toBeUndefined();
+    expect(data.usage.agents.nodes).toEqual([{ agentId: agent.id, apiTokensUsed: 1 }]);
+  });
+
   it('shows a member its own use and keys, and the same sums for a part of a day', async () => {
     const bob = await make.person({ organization });
     await Promise.all([ask(ann), ask(bob)]);
