@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -55,7 +56,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   return async () => {
     await removeEverything();
-    removeTemporaryFiles();
+    await removeTemporaryFiles();
   };
 }
 
@@ -63,15 +64,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
  * Gives the run a folder for temporary files, with what the processes that it starts put there: a process that is killed removes nothing, and a test that
  * fails may not.
  */
-function useOwnTemporaryFolder(): () => void {
+function useOwnTemporaryFolder(): () => Promise<void> {
   const usual = process.env.TMPDIR;
   const folder = join(tmpdir(), `${folderPrefix()}tmp`);
   mkdirSync(folder);
   // A server of PostgreSQL, which does not run as root, finds its own folder in it.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
-  return () => {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  return async () => {
+    // A browser that is just ending still writes into its profile; what it leaves goes with the leftovers of killed runs.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(() => undefined);
     if (usual === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = usual;
   };
