@@ -79,7 +79,7 @@ export class UsageStore {
       const looked = agentSums.slice(start, looks > looksMax ? undefined : start + agentsPerLook);
       start += looked.length;
       const parameters = new Parameters();
-      // One array: the last look may name more agents than a statement takes values.
+      // One array in one statement: Prisma asks several for a list of more values than a statement takes.
       const isAmong = `id = any(${parameters.add(looked.map(({ agentId }) => agentId))}::text[])`;
       const rows = await this.#db.queryPlanned<{ readonly id: string }>(
         `select id from agents where ${isAmong} and ${agentCondition(filter, parameters)}`,
