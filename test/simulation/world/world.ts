@@ -270,20 +270,20 @@ export class World {
       duration: () => this.#choices.fraction * 400,
     };
     const parts = { timeline, server, network: this.#network, models, tools, settings, folder: this.#folder, blockTokens: 40 };
-    const begin = () =>
+    const begin = (isTroubled: boolean) =>
       startParley(host, parts).then(
         (parley) => {
           if (!host.isDead) this.#living.push(parley);
         },
-        // As a supervisor does with a process that could not start.
+        // As a supervisor does with a process that could not start: one that began in troubled times may fail after them.
         async (error: unknown) => {
           if (host.isDead) return;
-          if (!this.#isTroubled) this.faults.push(`a process could not start: ${String(error)}`);
+          if (!isTroubled) this.faults.push(`a process could not start: ${String(error)}`);
           await this.#bury(host);
           timeline.after(500, () => this.#start());
         },
       );
-    timeline.after(0, () => timeline.in(host, () => void begin()));
+    timeline.after(0, () => timeline.in(host, () => void begin(this.#isTroubled)));
   }
 
   async #crash(parley: SimulatedParley): Promise<void> {
