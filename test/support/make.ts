@@ -96,6 +96,10 @@ export function makeFor(service: TestService) {
       { table: 'memberships', ...member },
       { table: 'api_keys', ...key, membershipId: member.id, updatedAt: createdAt },
     ]);
+    const { signals } = store();
+    signals.publish('user-changed', userId);
+    signals.publish('membership-changed', member.id);
+    signals.publish('key-changed', key.id);
     return new Person(() => service.url, { id: key.id, secret }, shown);
   }
 
