@@ -45,7 +45,8 @@ export function createSearchClient(options: SearchClientOptions): SearchClient {
   const { url, apiKey, timeoutMs, calls, proxies = noProxies } = options;
   const provider = providers[options.provider];
   const base = url.replace(/(?<!\/)\/+$/, '');
-  const agent = createAgent(proxies, { connect: { timeout: timeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  // Nothing else than the time of the whole call ends a reply: undici's own limits would come at the same moment, and say something else.
+  const agent = createAgent(proxies, { connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 });
   return {
     async search(query, owner, signal) {
       const timeout = AbortSignal.timeout(timeoutMs);
