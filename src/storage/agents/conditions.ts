@@ -1,6 +1,6 @@
 import { type Filter, isAll, isAny } from '../../entities/ground/filter.ts';
 import type { AgentFilter, AgentLeaf } from '../../entities/people/access.ts';
-import { literal } from '../ground/lists/where.ts';
+import { literal, toCondition } from '../ground/lists/where.ts';
 import type { Parameters } from '../ground/sql/where.ts';
 
 /**
@@ -8,11 +8,7 @@ import type { Parameters } from '../ground/sql/where.ts';
  * agents of a person first or looks each agent up; it reckons IN with reading them anew for each agent.
  */
 export function agentCondition(filter: AgentFilter, parameters: Parameters): string {
-  if (!isAll(filter) && !isAny(filter)) return leafCondition(filter, parameters);
-  const isAnd = isAll(filter);
-  const parts = (isAnd ? filter.all : filter.any).map((part) => agentCondition(part, parameters));
-  if (parts.length === 0) return String(isAnd);
-  return `(${parts.join(isAnd ? ' and ' : ' or ')})`;
+  return toCondition(filter, (leaf) => leafCondition(leaf, parameters));
 }
 
 function leafCondition(leaf: AgentLeaf, parameters: Parameters): string {

@@ -3,8 +3,8 @@ import { type Filter, isAll, isAny } from '../../entities/ground/filter.ts';
 import type { AgentFilter, AgentLeaf } from '../../entities/people/access.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { Database } from '../ground/database.ts';
-import { literal } from '../ground/lists/where.ts';
 import { Parameters } from '../ground/sql/where.ts';
+import { agentCondition } from './conditions.ts';
 import { agentWhere } from './filter.ts';
 
 /** Agents that are looked up one by one. */
@@ -40,7 +40,7 @@ export async function fewAgents(db: Database, filter: AgentFilter): Promise<read
 }
 
 /** The conditions that must all hold. */
-function listLeaves(filter: Filter<AgentLeaf>): readonly AgentLeaf[] {
+export function listLeaves(filter: Filter<AgentLeaf>): readonly AgentLeaf[] {
   if (isAll(filter)) return filter.all.flatMap(listLeaves);
   return isAny(filter) ? [] : [filter];
 }
@@ -59,11 +59,10 @@ function toConditions(leaf: AgentLeaf, parameters: Parameters): readonly Indexed
   }
   if ((leaf.agent !== 'mentions' && leaf.agent !== 'named') || [...leaf.text].length < trigramChars) return [];
   const text = parameters.add(leaf.text);
-  const pattern = parameters.add(`%${literal(leaf.text)}%`);
   return [
     {
       indexed: `parley_trigrams("name" || E'\\n' || "description") @> parley_trigrams(${text}::text)`,
-      check: leaf.agent === 'named' ? `name ilike ${pattern}` : `(name ilike ${pattern} or description ilike ${pattern})`,
+      check: agentCondition(leaf, parameters),
     },
   ];
 }

@@ -11,7 +11,7 @@ import { type Selection, selected } from '../ground/lists/selected.ts';
 import { Parameters } from '../ground/sql/where.ts';
 import { groupWhere } from '../people/groups/filter.ts';
 import { agentCondition, branches } from './conditions.ts';
-import { fewAgents } from './few.ts';
+import { fewAgents, listLeaves } from './few.ts';
 import { agentWhere } from './filter.ts';
 
 type AgentMembers = Members<AgentView>;
@@ -220,7 +220,7 @@ const searchedMax = 5_000;
 async function countAgents(db: Database, filter: AgentFilter, narrow: Narrowing, most: number): Promise<number> {
   const each = branches(filter);
   if (each.length === 0) return 0;
-  const isSearch = narrow.ids === undefined && JSON.stringify(narrow.filter).includes('"agent":"mentions"');
+  const isSearch = narrow.ids === undefined && listLeaves(narrow.filter).some(({ agent }) => agent === 'mentions');
   if (isSearch) return countSearched(db, each, narrow, most);
   const parameters = new Parameters();
   const parts = each.map(

@@ -1,9 +1,8 @@
-import { isAll, isAny } from '../../../entities/ground/filter.ts';
 import type { ChatFilter, ChatLeaf } from '../../../entities/people/access.ts';
 import { agentCondition } from '../../agents/conditions.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { toWhere, type WhereTree } from '../../ground/lists/where.ts';
+import { toCondition, toWhere, type WhereTree } from '../../ground/lists/where.ts';
 import type { Parameters } from '../../ground/sql/where.ts';
 
 /** A rule about chats as Prisma's `where`. A chat that is visible to editors is in the organization of its agent. */
@@ -17,13 +16,10 @@ export function chatWhere(filter: ChatFilter): WhereTree<Prisma.ChatWhereInput> 
 
 /** The same as a condition of the table "chats" in SQL. */
 export function chatCondition(filter: ChatFilter, parameters: Parameters): string {
-  if (isAll(filter) || isAny(filter)) {
-    const parts = (isAll(filter) ? filter.all : filter.any).map((part) => chatCondition(part, parameters));
-    if (parts.length === 0) return String(isAll(filter));
-    return `(${parts.join(isAll(filter) ? ' and ' : ' or ')})`;
-  }
-  if (filter.chat === 'owned-by')
-    return `(chats."userId" = ${parameters.add(filter.userId)} and chats."orgId" = ${parameters.add(filter.orgId)})`;
-  return `(chats."isVisibleToEditors" and exists (select from agents where agents.id = chats."agentId" and "chatLogsVisible" and not "isDeleted"
-    and ${agentCondition(filter.agent, parameters)}))`;
+  return toCondition(filter, (leaf) => {
+    if (leaf.chat === 'owned-by')
+      return `(chats."userId" = ${parameters.add(leaf.userId)} and chats."orgId" = ${parameters.add(leaf.orgId)})`;
+    return `(chats."isVisibleToEditors" and exists (select from agents where agents.id = chats."agentId" and "chatLogsVisible" and not "isDeleted"
+      and ${agentCondition(leaf.agent, parameters)}))`;
+  });
 }

@@ -23,6 +23,14 @@ function toTree<Leaf extends object, Where>(filter: Filter<Leaf>, leafWhere: (le
   return isAnd ? { AND: conditions } : { OR: conditions };
 }
 
+/** A rule as a condition in SQL; `leafCondition` writes one condition. */
+export function toCondition<Leaf extends object>(filter: Filter<Leaf>, leafCondition: (leaf: Leaf) => string): string {
+  if (!isAll(filter) && !isAny(filter)) return leafCondition(filter);
+  const isAnd = isAll(filter);
+  const parts = (isAnd ? filter.all : filter.any).map((part) => toCondition(part, leafCondition));
+  return parts.length === 0 ? String(isAnd) : `(${parts.join(isAnd ? ' and ' : ' or ')})`;
+}
+
 /** Texts that contain this one, ignoring case. */
 export function containing(text: string) {
   return { contains: literal(text), mode: 'insensitive' as const };
