@@ -9,6 +9,7 @@ import { Prisma } from '../generated/client.ts';
 import { settled } from '../ground/conflicts.ts';
 import type { Database } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
+import { PublishingStore } from '../ground/store.ts';
 import { addMessageCounts } from './counters.ts';
 import { type AgentPageRequest, findAgents, listAgents } from './queries.ts';
 import { createRunnableAgents } from './runnable.ts';
@@ -40,14 +41,11 @@ export type NewAgent = AgentChanges & { readonly publishing?: AgentPublishing } 
   >;
 
 /** `viewer` is the user for whom `hasUserChats` and `visibleGroupIds` are computed. */
-export class AgentStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
+export class AgentStore extends PublishingStore {
   readonly #runnable;
 
   constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
+    super(db, signals);
     this.#runnable = createRunnableAgents(db, signals);
   }
 
@@ -66,7 +64,7 @@ export class AgentStore {
 
   /** The agent if it exists and matches. */
   async find(id: string, filter: AgentFilter, viewer: AgentViewer, members?: Members<AgentView>): Promise<AgentView | undefined> {
-    return (await findAgents(this.#db, [id], filter, viewer, members))[0];
+    return (await findAgents(this.db, [id], filter, viewer, members))[0];
   }
 
   /** Those of the agents that exist and match, in any order. @throws DomainError REPLY_TOO_LARGE */
@@ -76,7 +74,7 @@ export class AgentStore {
     viewer: AgentViewer,
     members?: Members<AgentView>,
   ): Promise<readonly AgentView[]> {
-    return findAgents(this.#db, ids, filter, viewer, members);
+    return findAgents(this.db, ids, filter, viewer, members);
   }
 
   /** Newest first, unless the request says otherwise. One statement for each alternative of the filter, and one to three for the agents; counting takes one more, when asked for. */
@@ -87,7 +85,7 @@ export class AgentStore {
     page: AgentPageRequest,
     members?: Members<AgentView>,
   ): Promise<Page<AgentView>> {
-    return listAgents(this.#db, { filter, narrow, viewer, page, members });
+    return listAgents(this.db, { filter, narrow, viewer, page, members });
   }
 
   async create({ editorIds = [], groupIds = [], ...agent }: NewAgent, viewer: AgentViewer): Promise<AgentView> {
@@ -96,12 +94,12 @@ export class AgentStore {
       editors: { create: editorIds.map((userId) => ({ userId })) },
       groups: { create: groupIds.map((groupId) => ({ groupId })) },
     };
-    await settled(this.#db.prisma.agent.create({ data }), 'agent');
+    await settled(this.db.prisma.agent.create({ data }), 'agent');
     return this.#written(agent.id, viewer);
   }
 
   async update(id: string, { editorIds, groupIds, ...changes }: AgentChanges, viewer: AgentViewer): Promise<AgentView> {
-    const update = this.#db.prisma.agent.update({
+    const update = this.db.prisma.agent.update({
       where: { id, isDeleted: false },
       data: {
         ...toColumns(changes),
@@ -115,23 +113,23 @@ export class AgentStore {
 
   /** Adds the messages that turns noted to the counts of their agents. */
   async addMessageCounts(): Promise<void> {
-    return void (await addMessageCounts(this.#db));
+    return void (await addMessageCounts(this.db));
   }
 
   /** Whether its organization has approved it as it is now. */
   async isApproved(id: string): Promise<boolean> {
-    return (await this.#db.prisma.agent.count({ where: { id, isApprovedByOrg: true } })) > 0;
+    return (await this.db.prisma.agent.count({ where: { id, isApprovedByOrg: true } })) > 0;
   }
 
   /** @returns false when the agent was deleted before. */
   async markDeleted(id: string): Promise<boolean> {
-    const { count } = await this.#db.prisma.agent.updateMany({ where: { id, isDeleted: false }, data: { isDeleted: true } });
-    this.#signals.publish('agent-changed', id);
+    const { count } = await this.db.prisma.agent.updateMany({ where: { id, isDeleted: false }, data: { isDeleted: true } });
+    this.signals.publish('agent-changed', id);
     return count > 0;
   }
 
   async #written(id: string, viewer: AgentViewer): Promise<AgentView> {
-    this.#signals.publish('agent-changed', id);
+    this.signals.publish('agent-changed', id);
     const agent = await this.find(id, everything, viewer);
     if (agent === undefined) throw new DomainError('NOT_FOUND', 'The agent was deleted at the same time');
     return agent;

@@ -1,5 +1,5 @@
 import type { AgentGrants, GrantedThing, MemoryGrant } from '../../entities/agents/grant.ts';
-import type { Database } from '../ground/database.ts';
+import { Store } from '../ground/store.ts';
 
 /** The person who grants, in one organization. Every statement has both. */
 export interface Granter {
@@ -20,29 +20,24 @@ interface GrantRow {
 
 const select = { createdAt: true, agentId: true, connectionId: true, askedAgentId: true, memories: true } as const;
 
-export class GrantStore {
-  readonly #db: Database;
+export class GrantStore extends Store {
   readonly #orderBy = [{ agentId: 'asc' }, { createdAt: 'asc' }, { id: 'asc' }] as const;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
 
   /** The grants of one person to some agents. An agent without any is missing. */
   async find({ orgId, userId }: Granter, agentIds: readonly string[]): Promise<readonly AgentGrants[]> {
     const where = { orgId, userId, agentId: { in: [...agentIds] } };
-    return listGrants(await this.#db.prisma.agentGrant.findMany({ where, select, orderBy: [...this.#orderBy] }));
+    return listGrants(await this.db.prisma.agentGrant.findMany({ where, select, orderBy: [...this.#orderBy] }));
   }
 
   /** All grants of one person, one entry an agent, by the id of the agent. Deleted agents are left out. */
   async list({ orgId, userId }: Granter): Promise<readonly AgentGrants[]> {
     const where = { orgId, userId, agent: { isDeleted: false } };
-    return listGrants(await this.#db.prisma.agentGrant.findMany({ where, select, orderBy: [...this.#orderBy] }));
+    return listGrants(await this.db.prisma.agentGrant.findMany({ where, select, orderBy: [...this.#orderBy] }));
   }
 
   /** Replaces what a person grants to an agent. What was granted before and stays keeps its time. */
   put({ orgId, userId }: Granter, { agentId, connectionIds, memories, agentIds }: NewGrants): Promise<void> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       const granter = { orgId, userId, agentId };
       const nothing = { connectionId: null, memories: null, askedAgentId: null };
       const wanted = new Map(
@@ -63,7 +58,7 @@ export class GrantStore {
 
   /** Ends what a person grants to an agent. @returns false when there was nothing. */
   async delete({ orgId, userId }: Granter, agentId: string): Promise<boolean> {
-    return (await this.#db.prisma.agentGrant.deleteMany({ where: { orgId, userId, agentId } })).count > 0;
+    return (await this.db.prisma.agentGrant.deleteMany({ where: { orgId, userId, agentId } })).count > 0;
   }
 }
 

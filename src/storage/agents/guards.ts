@@ -4,6 +4,7 @@ import type { Prisma } from '../generated/client.ts';
 import type { Database } from '../ground/database.ts';
 import { InvalidatedCache } from '../ground/invalidated-cache.ts';
 import type { Signals } from '../ground/signals/signals.ts';
+import { PublishingStore } from '../ground/store.ts';
 
 /** Whose guard: of an organization, or of an agent. */
 export interface GuardPlace {
@@ -23,18 +24,15 @@ export interface CountedMasks {
 
 const guardsMax = 50_000;
 
-export class GuardStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
+export class GuardStore extends PublishingStore {
   readonly #cache: InvalidatedCache<Guard>;
   readonly #load = async (ownerId: string): Promise<Guard | undefined> => {
-    const row = await this.#db.prisma.guard.findUnique({ where: { ownerId } });
+    const row = await this.db.prisma.guard.findUnique({ where: { ownerId } });
     return row === null ? undefined : (row as unknown as Guard);
   };
 
   constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
+    super(db, signals);
     this.#cache = new InvalidatedCache<Guard>(signals, guardsMax);
     signals.subscribe('guard-changed', (ownerId) => this.#cache.forget((_guard, key) => key === ownerId));
   }
@@ -53,12 +51,12 @@ export class GuardStore {
     const ownerId = agentId ?? orgId;
     const own = { orgId, agentId, putsBack, modelId, updatedAt, patterns: patterns as unknown as Prisma.InputJsonArray };
     const data = { ...own, kinds: [...kinds] };
-    await this.#db.prisma.guard.upsert({ where: { ownerId }, create: { ownerId, ...data }, update: data });
-    this.#signals.publish('guard-changed', ownerId);
+    await this.db.prisma.guard.upsert({ where: { ownerId }, create: { ownerId, ...data }, update: data });
+    this.signals.publish('guard-changed', ownerId);
   }
 
   async addCounts(counts: readonly CountedMasks[]): Promise<void> {
-    await this.#db.query(
+    await this.db.query(
       `insert into guard_counts ("orgId", "agentId", day, kind, count)
          select * from unnest($1::text[], $2::text[], $3::date[], $4::text[], $5::bigint[])
        on conflict ("orgId", day, "agentId", kind) do update set count = guard_counts.count + excluded.count`,
@@ -74,7 +72,7 @@ export class GuardStore {
 
   /** By kind, of the days from `since` to `until`. @param agentId  null: of all agents, and of none. */
   async listCounts({ orgId, agentId }: GuardPlace, since: Date, until: Date): Promise<readonly GuardCount[]> {
-    const groups = await this.#db.prisma.guardCount.groupBy({
+    const groups = await this.db.prisma.guardCount.groupBy({
       by: ['kind'],
       where: { orgId, day: { gte: since, lte: until }, ...(agentId === null ? {} : { agentId }) },
       _sum: { count: true },

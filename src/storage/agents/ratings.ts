@@ -1,22 +1,13 @@
 import { DomainError } from '../../entities/ground/errors.ts';
-import type { Database } from '../ground/database.ts';
-import type { Signals } from '../ground/signals/signals.ts';
 import { lockAgent } from '../ground/sql/locks.ts';
+import { PublishingStore } from '../ground/store.ts';
 import { addToRating } from './counters.ts';
 
 /** Ratings of agents by users. The agent's own count and sum change in the same transaction, so no list has to add ratings up. */
-export class AgentRatingStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class AgentRatingStore extends PublishingStore {
   /** Sets a user's rating, 1 to 5, in place of an earlier one; null removes it. @throws DomainError NOT_FOUND when the agent was deleted. */
   async rate(agentId: string, userId: string, rating: number | null): Promise<void> {
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       // The lock serializes the ratings of one agent, so the sums never miss one.
       if (!(await lockAgent(tx, agentId))) throw new DomainError('NOT_FOUND', 'There is no such agent', { param: 'aiId' });
       const { agentRating } = tx.prisma;
@@ -29,12 +20,12 @@ export class AgentRatingStore {
         ratingSum: (rating ?? 0) - (before?.rating ?? 0),
       });
     });
-    this.#signals.publish('agent-rated', agentId);
+    this.signals.publish('agent-rated', agentId);
   }
 
   /** A user's own ratings of many agents, in one statement. */
   ofUser(userId: string, agentIds: readonly string[]): Promise<readonly { readonly agentId: string; readonly rating: number }[]> {
-    return this.#db.prisma.agentRating.findMany({
+    return this.db.prisma.agentRating.findMany({
       where: { userId, agentId: { in: [...agentIds] } },
       select: { agentId: true, rating: true },
     });

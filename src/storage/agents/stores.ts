@@ -1,5 +1,3 @@
-import type { Database } from '../ground/database.ts';
-import type { Signals } from '../ground/signals/signals.ts';
 import { AgentStore } from './agents.ts';
 import { AgentCategoryStore } from './categories.ts';
 import { GrantStore } from './grants.ts';
@@ -11,23 +9,12 @@ import { AgentVersionStore } from './versions/versions.ts';
 
 /** Agents, and the stores of what belongs to them. A new one is added here. */
 export class AgentStores extends AgentStore {
-  readonly categories: AgentCategoryStore;
-  readonly ratings: AgentRatingStore;
-  readonly parts: AgentPartStore;
-  readonly grants: GrantStore;
-  readonly guards: GuardStore;
+  readonly categories = new AgentCategoryStore(this.db);
+  readonly ratings = new AgentRatingStore(this.db, this.signals);
+  readonly parts = new AgentPartStore(this.db, this.signals);
+  readonly grants = new GrantStore(this.db);
+  readonly guards = new GuardStore(this.db, this.signals);
   /** Names of agents for MCP clients. */
-  readonly toolNames: ToolNameStore;
-  readonly versions: AgentVersionStore;
-
-  constructor(db: Database, signals: Signals) {
-    super(db, signals);
-    this.categories = new AgentCategoryStore(db);
-    this.ratings = new AgentRatingStore(db, signals);
-    this.parts = new AgentPartStore(db, signals);
-    this.grants = new GrantStore(db);
-    this.guards = new GuardStore(db, signals);
-    this.toolNames = new ToolNameStore(db);
-    this.versions = new AgentVersionStore(db, signals);
-  }
+  readonly toolNames = new ToolNameStore(this.db);
+  readonly versions = new AgentVersionStore(this.db, this.signals);
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../ground/database.ts';
+import { Store } from '../ground/store.ts';
 
 export interface WantedToolName {
   readonly agentId: string;
@@ -6,13 +6,7 @@ export interface WantedToolName {
   readonly slug: string;
 }
 
-export class ToolNameStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class ToolNameStore extends Store {
   /**
    * The names of agents of one organization for MCP clients. An agent without a name gets its slug, or the slug with a piece of its id when another
    * agent has it. The name stays until the agent is renamed or deleted.
@@ -26,14 +20,14 @@ export class ToolNameStore {
     const renamedAgents = wanted.filter(({ agentId, slug }) => known.has(agentId) && known.get(agentId)?.slug !== slug);
     if (renamedAgents.length > 0) {
       const former = renamedAgents.map(({ agentId, slug }) => ({ agentId, slug: { not: slug } }));
-      await this.#db.prisma.agentToolName.deleteMany({ where: { OR: former } });
+      await this.db.prisma.agentToolName.deleteMany({ where: { OR: former } });
       known = await this.#find(ids);
     }
     const isNew = ({ agentId }: WantedToolName) => !known.has(agentId);
     if (wanted.some(isNew)) {
       // A deleted agent stays as a row, and so would its name.
       const slugs = wanted.filter(isNew).map(({ slug }) => slug);
-      await this.#db.prisma.agentToolName.deleteMany({ where: { orgId, slug: { in: slugs }, agent: { isDeleted: true } } });
+      await this.db.prisma.agentToolName.deleteMany({ where: { orgId, slug: { in: slugs }, agent: { isDeleted: true } } });
       await this.#add(orgId, wanted.filter(isNew), ({ slug }) => slug);
       known = await this.#find(ids);
       await this.#add(orgId, wanted.filter(isNew), withPiece);
@@ -43,14 +37,14 @@ export class ToolNameStore {
   }
 
   async #find(ids: readonly string[]) {
-    const rows = await this.#db.prisma.agentToolName.findMany({ where: { agentId: { in: [...ids] } } });
+    const rows = await this.db.prisma.agentToolName.findMany({ where: { agentId: { in: [...ids] } } });
     return new Map(rows.map((row) => [row.agentId, row]));
   }
 
   /** The constraint on names decides between agents of one slug. */
   #add(orgId: string, wanted: readonly WantedToolName[], nameOf: (one: WantedToolName) => string) {
     const data = wanted.map((one) => ({ ...one, orgId, name: nameOf(one) }));
-    return this.#db.prisma.agentToolName.createMany({ data, skipDuplicates: true });
+    return this.db.prisma.agentToolName.createMany({ data, skipDuplicates: true });
   }
 }
 

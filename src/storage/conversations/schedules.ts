@@ -7,8 +7,8 @@ import type { Database } from '../ground/database.ts';
 import { notHeld } from '../ground/holds.ts';
 import { readChildPages } from '../ground/lists/child-pages.ts';
 import { newestFirst } from '../ground/lists/paging.ts';
-import type { Signals } from '../ground/signals/signals.ts';
 import { lockRow } from '../ground/sql/locks.ts';
+import { PublishingStore } from '../ground/store.ts';
 
 /** Which schedules a caller may see: its own, those of an organization, or all. */
 export interface ScheduleFilter {
@@ -49,21 +49,13 @@ export interface EndedRun {
   } | null;
 }
 
-export class ScheduleStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ScheduleStore extends PublishingStore {
   /** @returns undefined when the person has `countMax`. */
   create(
     schedule: Omit<Schedule, 'updatedAt' | 'failures' | 'chatId' | 'pausedReason'>,
     countMax: number,
   ): Promise<Schedule | undefined> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       const { orgId, userId, agentId, ...members } = schedule;
       await lockRow(tx, 'users', userId);
       if ((await tx.prisma.schedule.count({ where: { orgId, userId } })) >= countMax) return undefined;
@@ -78,8 +70,8 @@ export class ScheduleStore {
   /** Newest first. */
   async list(filter: ScheduleFilter, page: PageRequest): Promise<Page<Schedule>> {
     const where = { ...filter };
-    const rows = await this.#db.prisma.schedule.findMany(newestFirst(where, page));
-    return toPage(rows.map(toSchedule), page, timeKey, (take) => this.#db.prisma.schedule.count({ where, take }));
+    const rows = await this.db.prisma.schedule.findMany(newestFirst(where, page));
+    return toPage(rows.map(toSchedule), page, timeKey, (take) => this.db.prisma.schedule.count({ where, take }));
   }
 
   /** A page of the schedules of a person with each of several agents, newest first. */
@@ -88,10 +80,10 @@ export class ScheduleStore {
     agentIds: readonly string[],
     page: PageRequest,
   ): Promise<ReadonlyMap<string, Page<Schedule>>> {
-    const db = this.#db;
+    const db = this.db;
 
     const ofAgents = { in: [...agentIds] };
-    return readChildPages<Schedule>(this.#db, page, {
+    return readChildPages<Schedule>(this.db, page, {
       async findPlaces() {
         const schedules = { ...newestFirst({ orgId, userId }, page), select: { id: true } };
         const agents = await db.prisma.agent.findMany({ where: { id: ofAgents }, select: { id: true, schedules } });
@@ -109,20 +101,20 @@ export class ScheduleStore {
 
   /** @returns undefined when it is gone. */
   async update(id: string, changes: ScheduleChanges): Promise<Schedule | undefined> {
-    const { count } = await this.#db.prisma.schedule.updateMany({ where: { id }, data: changes });
+    const { count } = await this.db.prisma.schedule.updateMany({ where: { id }, data: changes });
     return count === 0 ? undefined : (await this.#schedulesBy([id]))[0];
   }
 
   /** Its runs end with it. @returns false when it was gone. */
   async delete(id: string): Promise<boolean> {
-    const { count } = await this.#db.prisma.schedule.deleteMany({ where: { id } });
-    this.#signals.publish('key-changed', id);
+    const { count } = await this.db.prisma.schedule.deleteMany({ where: { id } });
+    this.signals.publish('key-changed', id);
     return count > 0;
   }
 
   /** Locks a schedule until the transaction ends. Whoever writes its runs locks it first. @returns false when it is gone. */
   lock(id: string): Promise<boolean> {
-    return this.#db.transaction((tx) => lockRow(tx, 'schedules', id));
+    return this.db.transaction((tx) => lockRow(tx, 'schedules', id));
   }
 
   /** Locks schedules whose time has come, but not those that another process has. */
@@ -130,7 +122,7 @@ export class ScheduleStore {
     at: Date,
     limit: number,
   ): Promise<readonly (Schedule & { readonly tenantId: string; readonly isRunning: boolean })[]> {
-    const places = await this.#db.query<{ readonly id: string; readonly tenantId: string; readonly isRunning: boolean }>(
+    const places = await this.db.query<{ readonly id: string; readonly tenantId: string; readonly isRunning: boolean }>(
       `select s.id, o."tenantId", exists (select from schedule_runs r where r."scheduleId" = s.id and r.status in ('PENDING', 'RUNNING')) as "isRunning"
          from schedules s join organizations o on o.id = s."orgId"
          where s."isEnabled" and s."nextRunAt" <= $1::timestamptz order by s."nextRunAt" limit $2 for update of s skip locked`,
@@ -145,32 +137,32 @@ export class ScheduleStore {
   }
 
   async isRunning(scheduleId: string): Promise<boolean> {
-    return (await this.#db.prisma.scheduleRun.count({ where: { scheduleId, status: { in: ['PENDING', 'RUNNING'] } } })) > 0;
+    return (await this.db.prisma.scheduleRun.count({ where: { scheduleId, status: { in: ['PENDING', 'RUNNING'] } } })) > 0;
   }
 
   async addRun(run: Omit<ScheduleRun, 'runId' | 'chatId' | 'deliveryId' | 'startedAt'>): Promise<ScheduleRun> {
-    return (await this.#db.prisma.scheduleRun.create({ data: run })) as ScheduleRun;
+    return (await this.db.prisma.scheduleRun.create({ data: run })) as ScheduleRun;
   }
 
   /** In any order. */
   async findRuns(ids: readonly string[], filter: Omit<ScheduleFilter, 'agentId'>): Promise<readonly ScheduleRun[]> {
-    return (await this.#db.prisma.scheduleRun.findMany({
+    return (await this.db.prisma.scheduleRun.findMany({
       where: { id: { in: [...ids] }, schedule: { ...filter } },
     })) as readonly ScheduleRun[];
   }
 
   /** A page of the runs of each schedule, newest first. */
   pagesOfRuns(scheduleIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<ScheduleRun>>> {
-    const db = this.#db;
+    const db = this.db;
 
     const ofSchedules = { in: [...scheduleIds] };
-    return readChildPages<ScheduleRun>(this.#db, page, {
+    return readChildPages<ScheduleRun>(this.db, page, {
       async findPlaces() {
         const runs = { ...newestFirst({}, page), select: { id: true } };
         const schedules = await db.prisma.schedule.findMany({ where: { id: ofSchedules }, select: { id: true, runs } });
         return schedules.map(({ id, runs: places }) => ({ id, places }));
       },
-      read: async (ids) => (await this.#db.prisma.scheduleRun.findMany({ where: { id: { in: ids } } })) as readonly ScheduleRun[],
+      read: async (ids) => (await this.db.prisma.scheduleRun.findMany({ where: { id: { in: ids } } })) as readonly ScheduleRun[],
       keyOf: timeKey,
       async countAll() {
         const groups = await db.prisma.scheduleRun.groupBy({
@@ -184,10 +176,10 @@ export class ScheduleStore {
   }
 
   async findPending(id: string): Promise<PendingRun | undefined> {
-    const row = await this.#db.prisma.scheduleRun.findFirst({ where: { id, status: 'PENDING' }, include: { schedule: true } });
+    const row = await this.db.prisma.scheduleRun.findFirst({ where: { id, status: 'PENDING' }, include: { schedule: true } });
     if (row === null) return undefined;
     const { schedule, ...scheduleRun } = row;
-    const organization = await this.#db.prisma.organization.findUnique({ where: { id: row.orgId }, select: { tenantId: true } });
+    const organization = await this.db.prisma.organization.findUnique({ where: { id: row.orgId }, select: { tenantId: true } });
     if (organization === null) return undefined;
     return { scheduleRun: scheduleRun as ScheduleRun, schedule: toSchedule(schedule), tenantId: organization.tenantId };
   }
@@ -195,26 +187,26 @@ export class ScheduleStore {
   /** @returns false when it has begun, or is gone. */
   async beginRun(id: string, beginning: Beginning): Promise<boolean> {
     const data = { ...beginning, status: 'RUNNING' };
-    return (await this.#db.prisma.scheduleRun.updateMany({ where: { id, status: 'PENDING' }, data })).count === 1;
+    return (await this.db.prisma.scheduleRun.updateMany({ where: { id, status: 'PENDING' }, data })).count === 1;
   }
 
   /** @returns false when it has ended, or is gone. */
   async endRun(id: string, status: 'PENDING' | 'RUNNING', end: ScheduleRunEnd): Promise<boolean> {
-    return (await this.#db.prisma.scheduleRun.updateMany({ where: { id, status }, data: { ...end } })).count === 1;
+    return (await this.db.prisma.scheduleRun.updateMany({ where: { id, status }, data: { ...end } })).count === 1;
   }
 
   /** Notes which delivery tells a webhook of a time. */
   async noteDelivery(id: string, deliveryId: string): Promise<void> {
-    await this.#db.prisma.scheduleRun.updateMany({ where: { id }, data: { deliveryId } });
+    await this.db.prisma.scheduleRun.updateMany({ where: { id }, data: { deliveryId } });
   }
 
   findEnded(limit: number): Promise<readonly EndedRun[]> {
-    return findEnded(this.#db, limit);
+    return findEnded(this.db, limit);
   }
 
   /** Deletes what ended before. */
   async sweepRuns(before: Date): Promise<void> {
-    await this.#db.execute(
+    await this.db.execute(
       `delete from schedule_runs where "createdAt" < $1::timestamptz and status not in ('PENDING', 'RUNNING')
            and ${notHeld('schedule_runs."orgId"', 'hold."userId" = schedule_runs."userId"')}`,
       [before.toISOString()],
@@ -222,7 +214,7 @@ export class ScheduleStore {
   }
 
   async #schedulesBy(ids: readonly string[], filter: ScheduleFilter = {}) {
-    return (await this.#db.prisma.schedule.findMany({ where: { id: { in: [...ids] }, ...filter } })).map(toSchedule);
+    return (await this.db.prisma.schedule.findMany({ where: { id: { in: [...ids] }, ...filter } })).map(toSchedule);
   }
 }
 

@@ -1,5 +1,5 @@
 // Raw SQL: leases. One statement claims a key or extends the claim, by the time of the database.
-import type { Database } from './database.ts';
+import { Store } from './store.ts';
 
 export type IdempotencyClaim =
   /** The caller is the first, or took over from a caller whose lease ran out. `token` names this claim. */
@@ -44,21 +44,15 @@ const claimSql = `
   returning "leaseUntil"`;
 
 /** Replies kept under the keys that callers choose. All times are the database's own, so the clocks of instances need not agree. */
-export class IdempotencyStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class IdempotencyStore extends Store {
   /** Claims the key for one request, in one statement. A record older than `keptMs` is ignored. */
   async claim(key: IdempotencyKey, requestHash: string, leaseMs: number, keptMs: number): Promise<IdempotencyClaim> {
     // A record may be released between the two statements; then the next round claims it.
     for (let round = 0; round < 5; round += 1) {
       const values = [key.keyId, key.idempotencyKey, requestHash, leaseMs, keptMs];
-      const [lease] = await this.#db.query<Lease>(claimSql, values);
+      const [lease] = await this.db.query<Lease>(claimSql, values);
       if (lease !== undefined) return { kind: 'claimed', token: lease.leaseUntil.toISOString() };
-      const found = await this.#db.prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: key } });
+      const found = await this.db.prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: key } });
       if (found !== null) return toClaim(found as Row);
     }
     return { kind: 'running', requestHash };
@@ -66,7 +60,7 @@ export class IdempotencyStore {
 
   /** Extends the lease. @returns the new token; undefined when the claim was lost. */
   async renew(key: IdempotencyKey, token: string, leaseMs: number): Promise<string | undefined> {
-    const [lease] = await this.#db.query<Lease>(
+    const [lease] = await this.db.query<Lease>(
       `update idempotency_records set "leaseUntil" = now() + ${milliseconds('$4')}
          where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamptz and "replyStatus" is null
          returning "leaseUntil"`,
@@ -78,18 +72,18 @@ export class IdempotencyStore {
   /** Stores the reply; does nothing when the claim was lost. */
   async complete(key: IdempotencyKey, token: string, { status, sealedBody, headers }: StoredReply): Promise<void> {
     const data = { replyStatus: status, replyBody: sealedBody, replyHeaders: headers };
-    await this.#db.prisma.idempotencyRecord.updateMany({ where: claimed(key, token), data });
+    await this.db.prisma.idempotencyRecord.updateMany({ where: claimed(key, token), data });
   }
 
   /** Releases the key, so that the request may be sent again. */
   async release(key: IdempotencyKey, token: string): Promise<void> {
-    await this.#db.prisma.idempotencyRecord.deleteMany({ where: claimed(key, token) });
+    await this.db.prisma.idempotencyRecord.deleteMany({ where: claimed(key, token) });
   }
 
   /** Deletes records older than `keptMs`, at most 5,000 at a time. @returns how many. */
   async sweep(keptMs: number): Promise<number> {
     const where = { createdAt: { lt: new Date(Date.now() - keptMs) } };
-    return (await this.#db.prisma.idempotencyRecord.deleteMany({ where, limit: 5_000 })).count;
+    return (await this.db.prisma.idempotencyRecord.deleteMany({ where, limit: 5_000 })).count;
   }
 }
 

@@ -1,5 +1,6 @@
 // Raw SQL: leases. One statement checks a row and takes, extends or ends its lease, by the time of the database: clocks of processes need not agree.
-import type { Database, Sql } from './database.ts';
+import type { Sql } from './database.ts';
+import { Store } from './store.ts';
 
 /**
  * What is leased: stored runs, the reading of a source, the indexing of an item, the renewal of a connection's token, the sink of the audit log, the search
@@ -52,17 +53,11 @@ export const leaseSql = {
 /** A lease whose fence is enough to know it. */
 type HeldLease = Pick<Lease, 'id' | 'fence'> & Partial<Lease>;
 
-export class Leases {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class Leases extends Store {
   /** Takes the right to renew the token of a connection. `owner` is a new one. @returns undefined while another process has it. */
   async takeRenewal(id: string, owner: string, leaseMs: number): Promise<Lease | undefined> {
     const { table, owner: ownerColumn } = columns.renewal;
-    const taken = await this.#db.execute(
+    const taken = await this.db.execute(
       `update ${table} set ${ownerColumn} = $2, ${leaseSql.until('renewal', '$3')} where id = $1 and ${leaseSql.isFree('renewal', '$2')}`,
       [id, owner, leaseMs],
     );
@@ -71,13 +66,13 @@ export class Leases {
 
   /** @throws LeaseLostError */
   async renew(kind: LeaseKind, lease: Lease, leaseMs: number): Promise<void> {
-    await writeLeased(this.#db, kind, lease, leaseSql.until(kind, '$4'), [leaseMs]);
+    await writeLeased(this.db, kind, lease, leaseSql.until(kind, '$4'), [leaseMs]);
   }
 
   /** Another may take the row at once. Does nothing when the lease is lost. */
   async release(kind: LeaseKind, lease: HeldLease): Promise<void> {
     const { owner, until } = columns[kind];
-    await updateLeased(this.#db, kind, lease, `${owner} = null, ${until} = now() - interval '1 second'`);
+    await updateLeased(this.db, kind, lease, `${owner} = null, ${until} = now() - interval '1 second'`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
+import { PublishingStore } from '../ground/store.ts';
 import { ConnectionAttemptStore } from './connections/attempts.ts';
 import { ConnectionStore } from './connections/connections.ts';
 import { McpOauthClientStore } from './connections/mcp-oauth-clients.ts';
@@ -20,48 +21,33 @@ import { VectorStorePages } from './vector-stores/store-pages.ts';
 import { VectorStoreStore } from './vector-stores/stores.ts';
 
 /** The stores of sources, their items and passages. A new one is added here. */
-export class KnowledgeStores {
-  readonly sources: DataSourceStore;
-  readonly items: KnowledgeItemStore;
-  readonly connections: ConnectionStore;
-  readonly connectionAttempts: ConnectionAttemptStore;
-  readonly mcpOauthClients: McpOauthClientStore;
-  readonly connectedSources: ConnectedSourceStore;
-  readonly sourceLinks: SourceLinks;
-  readonly sourceRuns: SourceRunStore;
-  readonly vectorStorePages: VectorStorePages;
-  readonly vectorStores: VectorStoreStore;
-  readonly vectorStoreBatches: VectorStoreBatchStore;
-  readonly chunks: ChunkStore;
+export class KnowledgeStores extends PublishingStore {
+  readonly sources = new DataSourceStore(this.db, this.signals);
+  readonly items = new KnowledgeItemStore(this.db);
+  readonly connections = new ConnectionStore(this.db, this.signals);
+  readonly connectionAttempts = new ConnectionAttemptStore(this.db);
+  readonly mcpOauthClients = new McpOauthClientStore(this.db);
+  readonly connectedSources = new ConnectedSourceStore(this.db, this.signals);
+  readonly sourceLinks = new SourceLinks(this.db);
+  readonly sourceRuns = new SourceRunStore(this.db);
+  readonly vectorStorePages = new VectorStorePages(this.db);
+  readonly vectorStores = new VectorStoreStore(this.db, this.signals);
+  readonly vectorStoreBatches = new VectorStoreBatchStore(this.db, this.signals);
+  readonly chunks = new ChunkStore(this.db);
   /** Undefined where no embedding model is set, or the database keeps no vectors. */
-  readonly embeddings: EmbeddingStore | undefined;
-  readonly indexing: IndexingStore;
+  readonly embeddings = this.db.vectors.kind === 'ready' ? new EmbeddingStore(this.db) : undefined;
+  readonly indexing = new IndexingStore(this.db, this.signals, this.chunks);
   /** Who may open what at MIRRORED sources. */
   readonly permissions: PermissionStore;
   readonly permissionReadings: PermissionReadingStore;
-  readonly syncing: SyncStore;
+  readonly syncing = new SyncStore(this.db, this.signals);
   /** What is known of the copy of all passages at an OpenSearch. */
-  readonly searchIndex: SearchIndexStore;
+  readonly searchIndex = new SearchIndexStore(this.db);
 
   /** @param permissionMaxAgeMs  how long permissions count after they were read. */
   constructor(db: Database, signals: Signals, permissionMaxAgeMs: number) {
-    this.sources = new DataSourceStore(db, signals);
-    this.items = new KnowledgeItemStore(db);
-    this.connections = new ConnectionStore(db, signals);
-    this.connectionAttempts = new ConnectionAttemptStore(db);
-    this.mcpOauthClients = new McpOauthClientStore(db);
-    this.connectedSources = new ConnectedSourceStore(db, signals);
-    this.sourceLinks = new SourceLinks(db);
-    this.sourceRuns = new SourceRunStore(db);
-    this.vectorStorePages = new VectorStorePages(db);
-    this.vectorStores = new VectorStoreStore(db, signals);
-    this.vectorStoreBatches = new VectorStoreBatchStore(db, signals);
-    this.chunks = new ChunkStore(db);
-    this.embeddings = db.vectors.kind === 'ready' ? new EmbeddingStore(db) : undefined;
-    this.indexing = new IndexingStore(db, signals, this.chunks);
+    super(db, signals);
     this.permissions = new PermissionStore(db, signals, permissionMaxAgeMs);
     this.permissionReadings = new PermissionReadingStore(db, signals, permissionMaxAgeMs);
-    this.syncing = new SyncStore(db, signals);
-    this.searchIndex = new SearchIndexStore(db);
   }
 }

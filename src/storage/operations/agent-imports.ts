@@ -7,8 +7,8 @@ import type { NewSecret } from '../agents/parts/secrets.ts';
 import { secretShape, skillShape, toolShape, userInputShape } from '../agents/parts/shapes.ts';
 import { addCases, type NewCase } from '../conversations/evaluation/datasets.ts';
 import { type NewGate, toGateRow } from '../conversations/evaluation/gates.ts';
-import type { Database, Transaction } from '../ground/database.ts';
-import type { Signals } from '../ground/signals/signals.ts';
+import type { Transaction } from '../ground/database.ts';
+import { PublishingStore } from '../ground/store.ts';
 import { addDataSource } from '../knowledge/sources/new-source.ts';
 
 /** An agent of a bundle, with everything that belongs to it. */
@@ -55,21 +55,13 @@ const missingContent = {
   errorMessage: 'The bundle that this was imported from did not carry the content; add the document again',
 };
 
-export class AgentImportStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class AgentImportStore extends PublishingStore {
   /** Writes all of it or nothing, together with whatever `also` does in the same transaction. */
   async create(
     { agent, tools, userInputs, skills, flows, secrets, dataSources, datasets, gate }: ImportedAgent,
     also: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       await tx.prisma.agent.create({ data: toData(agent) });
       await addParts<AgentTool>(tx, toolShape, tools);
       await addParts<AgentUserInput>(tx, userInputShape, userInputs);
@@ -81,7 +73,7 @@ export class AgentImportStore {
       if (gate !== undefined) await tx.prisma.agentGate.create({ data: toGateRow({ agentId: agent.id, ...gate }) });
       await also(tx);
     });
-    this.#signals.publish('agent-changed', agent.id);
+    this.signals.publish('agent-changed', agent.id);
   }
 }
 

@@ -1,7 +1,7 @@
 // Raw SQL: the versions of an agent are those that its own columns name, which Prisma cannot say.
 import type { AgentContent } from '../../entities/agents/version.ts';
-import type { Database, Transaction } from '../ground/database.ts';
-import type { Signals } from '../ground/signals/signals.ts';
+import type { Transaction } from '../ground/database.ts';
+import { PublishingStore } from '../ground/store.ts';
 
 /** Things of one person in one organization. */
 export interface OwnedThings {
@@ -29,39 +29,31 @@ export interface AgentConfiguration {
   readonly parts: readonly unknown[];
 }
 
-export class OwnershipStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class OwnershipStore extends PublishingStore {
   /** What the person owns, oldest first, at most `limit` of each kind. */
   async owned({ orgId, userId }: Owner, limit: number): Promise<OwnedThings> {
     const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
     const page = { select: { id: true }, orderBy, take: limit } as const;
     const sources = { orgId, ownerUserId: userId, deletingAt: null };
     return {
-      agentIds: listIds(await this.#db.prisma.agent.findMany({ where: { orgId, userId, isDeleted: false }, ...page })),
-      dataSourceIds: listIds(await this.#db.prisma.dataSource.findMany({ where: sources, ...page })),
-      groupIds: listIds(await this.#db.prisma.group.findMany({ where: { orgId, ownerUserId: userId }, ...page })),
-      scheduleIds: listIds(await this.#db.prisma.schedule.findMany({ where: { orgId, userId }, ...page })),
-      projectIds: listIds(await this.#db.prisma.project.findMany({ where: { orgId, userId, groups: { some: {} } }, ...page })),
+      agentIds: listIds(await this.db.prisma.agent.findMany({ where: { orgId, userId, isDeleted: false }, ...page })),
+      dataSourceIds: listIds(await this.db.prisma.dataSource.findMany({ where: sources, ...page })),
+      groupIds: listIds(await this.db.prisma.group.findMany({ where: { orgId, ownerUserId: userId }, ...page })),
+      scheduleIds: listIds(await this.db.prisma.schedule.findMany({ where: { orgId, userId }, ...page })),
+      projectIds: listIds(await this.db.prisma.project.findMany({ where: { orgId, userId, groups: { some: {} } }, ...page })),
     };
   }
 
   /** Of the drafts of agents, and of the versions that people get besides. */
   async configurations(agentIds: readonly string[]): Promise<readonly AgentConfiguration[]> {
-    const contents = await this.#db.query<{ readonly agentId: string; readonly content: AgentContent }>(
+    const contents = await this.db.query<{ readonly agentId: string; readonly content: AgentContent }>(
       `select v."agentId", v.content from agents a join agent_versions v on v."agentId" = a.id and v.number in (a."publishedVersion", a."canaryVersion")
        where a.id = any($1::text[]) and (a."isDraftChanged" or a."canaryVersion" is not null)`,
       [agentIds],
     );
     const byAgent = Map.groupBy(contents, ({ agentId }) => agentId);
     const held = (id: string) => (byAgent.get(id) ?? []).map(({ content }) => content);
-    const agents = await this.#db.prisma.agent.findMany({
+    const agents = await this.db.prisma.agent.findMany({
       where: { id: { in: [...agentIds] } },
       select: {
         ...{ id: true, name: true, enabledTools: true, tools: { select: { data: true } } },
@@ -93,7 +85,7 @@ export class OwnershipStore {
     toUserId: string,
   ): Promise<MovedThings> {
     const ownership = { orgId, ownerUserId: userId };
-    const moved = await this.#db.transaction(async ({ prisma }) => {
+    const moved = await this.db.transaction(async ({ prisma }) => {
       const agents = listIds(
         await prisma.agent.updateManyAndReturn({
           where: { id: { in: [...agentIds] }, orgId, userId, isDeleted: false },
@@ -129,9 +121,9 @@ export class OwnershipStore {
         ...(await transferSchedules(prisma, { orgId, userId }, scheduleIds, toUserId)),
       };
     });
-    for (const id of moved.agentIds) this.#signals.publish('agent-changed', id);
-    for (const id of moved.dataSourceIds) this.#signals.publish('data-source-changed', id);
-    for (const id of moved.groupIds) this.#signals.publish('group-changed', id);
+    for (const id of moved.agentIds) this.signals.publish('agent-changed', id);
+    for (const id of moved.dataSourceIds) this.signals.publish('data-source-changed', id);
+    for (const id of moved.groupIds) this.signals.publish('group-changed', id);
     return moved;
   }
 }

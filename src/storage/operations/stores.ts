@@ -2,6 +2,7 @@ import type { Settings } from '../../settings.ts';
 import { OrphanBlobStore } from '../blobs/orphans.ts';
 import type { Database } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
+import { PublishingStore } from '../ground/store.ts';
 import { AgentImportStore } from './agent-imports.ts';
 import { AuditBatch } from './audit/batch.ts';
 import { AuditEntryStore } from './audit/entries.ts';
@@ -32,59 +33,40 @@ export interface OperationStoreOptions {
 }
 
 /** The stores of usage, audit, webhooks and the life of data. A new one is added here. */
-export class OperationStores {
+export class OperationStores extends PublishingStore {
   readonly installation: InstallationFacts;
-  readonly orphanBlobs: OrphanBlobStore;
-  readonly ownership: OwnershipStore;
-  readonly agentImports: AgentImportStore;
-  readonly auditEntries: AuditEntryStore;
+  readonly orphanBlobs = new OrphanBlobStore(this.db);
+  readonly ownership = new OwnershipStore(this.db, this.signals);
+  readonly agentImports = new AgentImportStore(this.db, this.signals);
+  readonly auditEntries = new AuditEntryStore(this.db);
   /** Audit entries that are written after the replies. */
   readonly auditBatch: AuditBatch;
-  readonly auditSink: AuditSinkStore;
-  readonly unseenContent: UnseenContent;
-  readonly usage: UsageStore;
-  readonly usageLimits: UsageLimitStore;
-  readonly budgets: BudgetStore;
-  readonly savedDocuments: SavedDocumentStore;
+  readonly auditSink = new AuditSinkStore(this.db);
+  readonly unseenContent = new UnseenContent(this.db);
+  readonly usage = new UsageStore(this.db, this.signals);
+  readonly usageLimits = new UsageLimitStore(this.db, this.signals);
+  readonly budgets = new BudgetStore(this.db, this.signals);
+  readonly savedDocuments = new SavedDocumentStore(this.db, this.signals);
   /** Undefined on the embedded database, which has a single process. */
   readonly rateBuckets: RateBucketStore | undefined;
-  readonly retention: RetentionStore;
-  readonly sweeps: SweepStore;
-  readonly eventSweeps: EventSweepStore;
-  readonly eventPartitions: EventPartitionStore;
+  readonly retention = new RetentionStore(this.db);
+  readonly sweeps = new SweepStore(this.db);
+  readonly eventSweeps = new EventSweepStore(this.db);
+  readonly eventPartitions = new EventPartitionStore(this.db);
   readonly logSweeps: LogSweeps;
-  readonly dataRows: DataRows;
-  readonly dataExports: DataExportStore;
-  readonly erasures: ErasureStore;
+  readonly dataRows = new DataRows(this.db);
+  readonly dataExports = new DataExportStore(this.db);
+  readonly erasures = new ErasureStore(this.db, this.signals);
   /** What streams of changes read. */
-  readonly live: LiveStore;
-  readonly search: SearchStore;
-  readonly webhooks: WebhookStore;
+  readonly live = new LiveStore(this.db);
+  readonly search = new SearchStore(this.db);
+  readonly webhooks = new WebhookStore(this.db);
 
   constructor(db: Database, signals: Signals, settings: Settings, options: OperationStoreOptions) {
+    super(db, signals);
     this.installation = new InstallationFacts(db, settings);
-    this.orphanBlobs = new OrphanBlobStore(db);
-    this.ownership = new OwnershipStore(db, signals);
-    this.agentImports = new AgentImportStore(db, signals);
-    this.auditEntries = new AuditEntryStore(db);
     this.auditBatch = new AuditBatch(db, this.auditEntries, options.onError);
-    this.auditSink = new AuditSinkStore(db);
-    this.unseenContent = new UnseenContent(db);
-    this.usage = new UsageStore(db, signals);
-    this.usageLimits = new UsageLimitStore(db, signals);
-    this.budgets = new BudgetStore(db, signals);
-    this.savedDocuments = new SavedDocumentStore(db, signals);
     this.rateBuckets = options.rateBuckets;
-    this.retention = new RetentionStore(db);
-    this.sweeps = new SweepStore(db);
-    this.eventSweeps = new EventSweepStore(db);
-    this.eventPartitions = new EventPartitionStore(db);
     this.logSweeps = new LogSweeps(db, { keepsUnsent: settings.AUDIT_SINK_URL !== undefined });
-    this.dataRows = new DataRows(db);
-    this.dataExports = new DataExportStore(db);
-    this.erasures = new ErasureStore(db, signals);
-    this.live = new LiveStore(db);
-    this.search = new SearchStore(db);
-    this.webhooks = new WebhookStore(db);
   }
 }

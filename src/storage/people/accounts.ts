@@ -1,35 +1,29 @@
 import type { AccountSight } from '../../entities/people/access.ts';
 import type { Organization, User } from '../../entities/people/account.ts';
 import type { MemberRole } from '../../entities/people/caller.ts';
-import type { Database } from '../ground/database.ts';
+import { Store } from '../ground/store.ts';
 import { toOrganization } from './organizations.ts';
 import { organizationsInSight, usersInSight } from './reach.ts';
 
 /** Users and organizations by id, many at once. Ids that do not exist are left out. */
-export class AccountStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class AccountStore extends Store {
   findUsers(ids: readonly string[]): Promise<readonly User[]> {
-    return this.#db.prisma.user.findMany({ where: { id: { in: [...ids] } } });
+    return this.db.prisma.user.findMany({ where: { id: { in: [...ids] } } });
   }
 
   /** Those that a caller may read. */
   seeUsers(ids: readonly string[], sight: AccountSight): Promise<readonly User[]> {
-    return this.#db.prisma.user.findMany({ where: { AND: [{ id: { in: [...ids] } }, usersInSight(sight)] } });
+    return this.db.prisma.user.findMany({ where: { AND: [{ id: { in: [...ids] } }, usersInSight(sight)] } });
   }
 
   async seeOrganizations(ids: readonly string[], sight: AccountSight): Promise<readonly Organization[]> {
     const where = { AND: [{ id: { in: [...ids] } }, organizationsInSight(sight)] };
-    return (await this.#db.prisma.organization.findMany({ where })).map(toOrganization);
+    return (await this.db.prisma.organization.findMany({ where })).map(toOrganization);
   }
 
   /** The role of a user in an organization; undefined for a user who is not a member. */
   async findRole(orgId: string, userId: string): Promise<MemberRole | undefined> {
-    const row = await this.#db.prisma.membership.findUnique({
+    const row = await this.db.prisma.membership.findUnique({
       where: { orgId_userId: { orgId, userId } },
       select: { role: true },
     });
@@ -41,7 +35,7 @@ export class AccountStore {
     orgId: string,
     { ids, emails }: { readonly ids: readonly string[]; readonly emails: readonly string[] },
   ): Promise<readonly User[]> {
-    return this.#db.prisma.user.findMany({
+    return this.db.prisma.user.findMany({
       where: {
         memberships: { some: { orgId } },
         OR: [{ id: { in: [...ids] } }, { email: { in: emails.map((email) => email.toLowerCase()) } }],
@@ -51,11 +45,11 @@ export class AccountStore {
 
   /** Users of a tenant by e-mail (any case). */
   findUsersByEmail(tenantId: string, emails: readonly string[]): Promise<readonly User[]> {
-    return this.#db.prisma.user.findMany({ where: { tenantId, email: { in: emails.map((email) => email.toLowerCase()) } } });
+    return this.db.prisma.user.findMany({ where: { tenantId, email: { in: emails.map((email) => email.toLowerCase()) } } });
   }
 
   async findOrganizations(ids: readonly string[]): Promise<readonly Organization[]> {
-    const rows = await this.#db.prisma.organization.findMany({ where: { id: { in: [...ids] } } });
+    const rows = await this.db.prisma.organization.findMany({ where: { id: { in: [...ids] } } });
     return rows.map(toOrganization);
   }
 }

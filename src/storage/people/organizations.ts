@@ -2,10 +2,10 @@ import { type Page, type PageRequest, timeKey, toPage } from '../../entities/gro
 import type { AdminReach } from '../../entities/people/access.ts';
 import type { Organization } from '../../entities/people/account.ts';
 import { settled } from '../ground/conflicts.ts';
-import type { Database, Transaction } from '../ground/database.ts';
+import type { Transaction } from '../ground/database.ts';
 import { newestFirst } from '../ground/lists/paging.ts';
-import type { Signals } from '../ground/signals/signals.ts';
 import { lockRow } from '../ground/sql/locks.ts';
+import { PublishingStore } from '../ground/store.ts';
 import { purgeRows } from './purge.ts';
 import { organizationsIn } from './reach.ts';
 
@@ -17,36 +17,28 @@ export interface Holdings {
   readonly dataSources: number;
 }
 
-export class OrganizationStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class OrganizationStore extends PublishingStore {
   async find(id: string, reach: AdminReach): Promise<Organization | undefined> {
-    const row = await this.#db.prisma.organization.findFirst({ where: { AND: [{ id }, organizationsIn(reach)] } });
+    const row = await this.db.prisma.organization.findFirst({ where: { AND: [{ id }, organizationsIn(reach)] } });
     return row === null ? undefined : toOrganization(row);
   }
 
   /** Newest first. */
   async list(reach: AdminReach, tenantId: string | undefined, page: PageRequest): Promise<Page<Organization>> {
     const where = { AND: [organizationsIn(reach), tenantId === undefined ? {} : { tenantId }] };
-    const rows = await this.#db.prisma.organization.findMany(newestFirst(where, page));
-    return toPage(rows.map(toOrganization), page, timeKey, (take) => this.#db.prisma.organization.count({ where, take }));
+    const rows = await this.db.prisma.organization.findMany(newestFirst(where, page));
+    return toPage(rows.map(toOrganization), page, timeKey, (take) => this.db.prisma.organization.count({ where, take }));
   }
 
   async update(id: string, changes: OrganizationChanges): Promise<Organization> {
-    const row = await settled(this.#db.prisma.organization.update({ where: { id }, data: changes }), 'organization');
-    this.#signals.publish('organization-changed', id);
+    const row = await settled(this.db.prisma.organization.update({ where: { id }, data: changes }), 'organization');
+    this.signals.publish('organization-changed', id);
     return toOrganization(row);
   }
 
   /** What keeps an organization from being deleted; undefined: nothing. */
   findHoldings(id: string): Promise<Holdings | undefined> {
-    return countHoldings(this.#db, id);
+    return countHoldings(this.db, id);
   }
 
   /**
@@ -58,8 +50,8 @@ export class OrganizationStore {
    */
   async delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<Holdings | 'missing' | undefined> {
     const where = { orgId: id };
-    const active = await this.#db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
-    const held = await this.#db.transaction(async (tx) => {
+    const active = await this.db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
+    const held = await this.db.transaction(async (tx) => {
       await lockRow(tx, 'organizations', id);
       const { apiKey, group, organization } = tx.prisma;
       const holdings = await countHoldings(tx, id);
@@ -72,15 +64,15 @@ export class OrganizationStore {
       return undefined;
     });
     if (held === undefined) {
-      this.#signals.publish('organization-changed', id);
-      for (const run of active) this.#signals.publish('run-cancel', run.id);
+      this.signals.publish('organization-changed', id);
+      for (const run of active) this.signals.publish('run-cancel', run.id);
     }
     return held;
   }
 
   /** Removes all rows that still have the id of a deleted organization. */
   purge(id: string, signal: AbortSignal): Promise<void> {
-    return purgeRows(this.#db, 'orgId', id, signal);
+    return purgeRows(this.db, 'orgId', id, signal);
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Database, Transaction } from '../ground/database.ts';
+import type { Transaction } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
+import { Store } from '../ground/store.ts';
 
 /** Somebody by id, address and account at a provider: an address may change, may be another one at a provider, and an id goes with its user. */
 export interface RemovedPerson {
@@ -15,15 +16,9 @@ export interface ProvidedSubject {
 }
 
 /** People who were removed from an organization: no sign-in brings them back. */
-export class RemovalStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class RemovalStore extends Store {
   async isRemoved(orgId: string, person: RemovedPerson): Promise<boolean> {
-    return (await this.#db.prisma.removal.count({ where: toWhere(orgId, person) })) > 0;
+    return (await this.db.prisma.removal.count({ where: toWhere(orgId, person) })) > 0;
   }
 }
 

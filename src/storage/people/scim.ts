@@ -2,22 +2,13 @@ import type { MemberRole } from '../../entities/people/caller.ts';
 import type { ScimFilter, ScimGroup, ScimList, ScimPage, ScimUser, ScimUserNote } from '../../entities/people/scim.ts';
 import type { SessionEnd } from '../../entities/people/session.ts';
 import type { Prisma } from '../generated/client.ts';
-import type { Database } from '../ground/database.ts';
-import type { Signals } from '../ground/signals/signals.ts';
 import { lockRow } from '../ground/sql/locks.ts';
+import { PublishingStore } from '../ground/store.ts';
 
 const oldestFirst = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
 
 /** What identity providers keep here about people and groups of an organization. */
-export class ScimStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ScimStore extends PublishingStore {
   async findUser(orgId: string, id: string): Promise<ScimUser | undefined> {
     return (await this.#users({ AND: [{ id }, ofOrganization(orgId)] }, orgId, { skip: 0, take: 1 }))[0];
   }
@@ -27,17 +18,17 @@ export class ScimStore {
     const where = { AND: [ofOrganization(orgId), ...(filter === undefined ? [] : [userWhere(orgId, filter)])] };
     return {
       items: page.take === 0 ? [] : await this.#users(where, orgId, page),
-      total: await this.#db.prisma.user.count({ where }),
+      total: await this.db.prisma.user.count({ where }),
     };
   }
 
   async noteUser(orgId: string, userId: string, note: ScimUserNote): Promise<void> {
     const where = { orgId_userId: { orgId, userId } };
-    await this.#db.prisma.scimUser.upsert({ where, create: { orgId, userId, ...note }, update: note });
+    await this.db.prisma.scimUser.upsert({ where, create: { orgId, userId, ...note }, update: note });
   }
 
   async forgetUser(orgId: string, userId: string): Promise<void> {
-    await this.#db.prisma.scimUser.deleteMany({ where: { orgId, userId } });
+    await this.db.prisma.scimUser.deleteMany({ where: { orgId, userId } });
   }
 
   /** Revokes all keys and ends all sessions of the person in the organization. */
@@ -45,15 +36,15 @@ export class ScimStore {
     const data = { endedAt: at, endedBy: 'REVOKED' satisfies SessionEnd };
     const where = { orgId, userId, revokedAt: null };
     const revocation = { revokedAt: at, updatedAt: at };
-    const keys = await this.#db.prisma.apiKey.updateManyAndReturn({ where, data: revocation, select: { id: true } });
-    await this.#db.prisma.session.updateMany({ where: { orgId, userId, endedAt: null }, data });
-    for (const { id } of keys) this.#signals.publish('key-changed', id);
+    const keys = await this.db.prisma.apiKey.updateManyAndReturn({ where, data: revocation, select: { id: true } });
+    await this.db.prisma.session.updateMany({ where: { orgId, userId, endedAt: null }, data });
+    for (const { id } of keys) this.signals.publish('key-changed', id);
   }
 
   /** Those of the people that `findUser` would find, with their addresses. */
   async emailsOf(orgId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const where = { AND: [{ id: { in: [...userIds] } }, ofOrganization(orgId)] };
-    const rows = await this.#db.prisma.user.findMany({ where, select: { id: true, email: true } });
+    const rows = await this.db.prisma.user.findMany({ where, select: { id: true, email: true } });
     return new Map(rows.map(({ id, email }) => [id, email]));
   }
 
@@ -65,13 +56,13 @@ export class ScimStore {
     const where = { AND: [{ orgId }, ...(filter === undefined ? [] : [groupWhere(filter)])] };
     return {
       items: page.take === 0 ? [] : await this.#groups(where, page),
-      total: await this.#db.prisma.scimGroup.count({ where }),
+      total: await this.db.prisma.scimGroup.count({ where }),
     };
   }
 
   /** Whether an identity provider has a group of that name. Holds back others who ask, until the transaction ends. */
   hasGroup(orgId: string, name: string, exceptId: string | undefined): Promise<boolean> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await lockRow(tx, 'organizations', orgId);
       const where = { orgId, group: { name }, ...(exceptId === undefined ? {} : { groupId: { not: exceptId } }) };
       return (await tx.prisma.scimGroup.count({ where })) > 0;
@@ -79,7 +70,7 @@ export class ScimStore {
   }
 
   async noteGroup(orgId: string, groupId: string, externalId: string | null): Promise<void> {
-    await this.#db.prisma.scimGroup.upsert({
+    await this.db.prisma.scimGroup.upsert({
       where: { groupId },
       create: { orgId, groupId, externalId },
       update: { externalId },
@@ -87,7 +78,7 @@ export class ScimStore {
   }
 
   async #users(where: Prisma.UserWhereInput, orgId: string, page: ScimPage): Promise<readonly ScimUser[]> {
-    const rows = await this.#db.prisma.user.findMany({ where, include: members(orgId), orderBy: oldestFirst, ...page });
+    const rows = await this.db.prisma.user.findMany({ where, include: members(orgId), orderBy: oldestFirst, ...page });
     return rows.map(({ memberships: [membership], scimUsers: [note], ...user }) => ({
       ...{ id: user.id, tenantId: user.tenantId, email: user.email, name: user.name, createdAt: user.createdAt },
       updatedAt: note !== undefined && note.updatedAt > user.updatedAt ? note.updatedAt : user.updatedAt,
@@ -98,7 +89,7 @@ export class ScimStore {
   }
 
   async #groups(where: Prisma.ScimGroupWhereInput, page: ScimPage): Promise<readonly ScimGroup[]> {
-    const rows = await this.#db.prisma.scimGroup.findMany({
+    const rows = await this.db.prisma.scimGroup.findMany({
       where,
       include: { group: { include: { members: { where: { userId: { not: null } }, orderBy: { email: 'asc' } } } } },
       orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],

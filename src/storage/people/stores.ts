@@ -1,6 +1,7 @@
 import type { Settings } from '../../settings.ts';
 import type { Database } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
+import { PublishingStore } from '../ground/store.ts';
 import { AccountStore } from './accounts.ts';
 import { AppStore } from './apps/apps.ts';
 import { OauthClientStore } from './apps/clients.ts';
@@ -27,56 +28,35 @@ import { UserStore } from './users.ts';
 const dayMs = 86_400_000;
 
 /** The stores of people, organizations and their keys. A new one is added here. */
-export class PeopleStores {
-  readonly accounts: AccountStore;
-  readonly apiKeys: ApiKeyStore;
-  readonly apps: AppStore;
-  readonly oauthClients: OauthClientStore;
-  readonly oauthRecords: OauthRecordStore;
+export class PeopleStores extends PublishingStore {
+  readonly accounts = new AccountStore(this.db);
+  readonly apiKeys = new ApiKeyStore(this.db, this.signals);
+  readonly apps = new AppStore(this.db, this.signals, this.apiKeys);
+  readonly oauthClients = new OauthClientStore(this.db);
+  readonly oauthRecords = new OauthRecordStore(this.db);
   readonly sessions: SessionStore;
-  readonly signInLinks: SignInLinkStore;
-  readonly invitations: InvitationStore;
-  readonly passkeys: PasskeyStore;
-  readonly passwords: PasswordStore;
-  readonly ways: WayStore;
-  readonly removals: RemovalStore;
-  readonly attempts: AttemptStore;
-  readonly identities: IdentityStore;
-  readonly groups: GroupStore;
-  readonly tenancy: TenancyStore;
-  readonly operators: OperatorStore;
-  readonly tenants: TenantStore;
-  readonly organizations: OrganizationStore;
-  readonly users: UserStore;
-  readonly memberships: MembershipStore;
-  readonly scim: ScimStore;
+  readonly signInLinks = new SignInLinkStore(this.db);
+  readonly invitations = new InvitationStore(this.db, this.signals);
+  readonly passkeys = new PasskeyStore(this.db);
+  readonly passwords = new PasswordStore(this.db);
+  readonly ways = new WayStore(this.db, this.signals);
+  readonly removals = new RemovalStore(this.db);
+  readonly attempts = new AttemptStore(this.db);
+  readonly identities = new IdentityStore(this.db, this.signals);
+  readonly groups = new GroupStore(this.db, this.signals);
+  readonly tenancy = new TenancyStore(this.db, this.signals);
+  readonly operators = new OperatorStore(this.db, this.signals);
+  readonly tenants = new TenantStore(this.db);
+  readonly organizations = new OrganizationStore(this.db, this.signals);
+  readonly users = new UserStore(this.db, this.signals);
+  readonly memberships = new MembershipStore(this.db, this.signals);
+  readonly scim = new ScimStore(this.db, this.signals);
   /** Sessions of MCP clients that have ended. */
-  readonly endedSessions: EndedSessionStore;
+  readonly endedSessions = new EndedSessionStore(this.db);
 
   constructor(db: Database, signals: Signals, settings: Settings) {
-    this.accounts = new AccountStore(db);
-    this.apiKeys = new ApiKeyStore(db, signals);
-    this.apps = new AppStore(db, signals, this.apiKeys);
-    this.oauthClients = new OauthClientStore(db);
-    this.oauthRecords = new OauthRecordStore(db);
+    super(db, signals);
     this.sessions = new SessionStore(db, signals, settings.SESSION_DAYS * dayMs);
-    this.signInLinks = new SignInLinkStore(db);
-    this.invitations = new InvitationStore(db, signals);
-    this.passkeys = new PasskeyStore(db);
-    this.passwords = new PasswordStore(db);
-    this.ways = new WayStore(db, signals);
-    this.removals = new RemovalStore(db);
-    this.attempts = new AttemptStore(db);
-    this.identities = new IdentityStore(db, signals);
-    this.groups = new GroupStore(db, signals);
-    this.tenancy = new TenancyStore(db, signals);
-    this.operators = new OperatorStore(db, signals);
-    this.tenants = new TenantStore(db);
-    this.organizations = new OrganizationStore(db, signals);
-    this.users = new UserStore(db, signals);
-    this.memberships = new MembershipStore(db, signals);
-    this.scim = new ScimStore(db, signals);
-    this.endedSessions = new EndedSessionStore(db);
   }
 
   async close(): Promise<void> {

@@ -2,10 +2,9 @@ import { DomainError } from '../../entities/ground/errors.ts';
 import type { MemberRole, Scope } from '../../entities/people/caller.ts';
 import type { SignInLink } from '../../entities/people/session.ts';
 import { settled } from '../ground/conflicts.ts';
-import type { Database } from '../ground/database.ts';
 import { hasNoTenant } from '../ground/opening/installation.ts';
-import type { Signals } from '../ground/signals/signals.ts';
 import { lockFirstStart } from '../ground/sql/locks.ts';
+import { PublishingStore } from '../ground/store.ts';
 import { claimGroupMembers } from './groups/emails.ts';
 import { forgetRemoval } from './removals.ts';
 
@@ -51,23 +50,15 @@ export interface FirstAccount {
 }
 
 /** Who is separated from whom: tenants, their organizations, and the members of each. */
-export class TenancyStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class TenancyStore extends PublishingStore {
   /** True until the first tenant exists. */
   isEmpty(): Promise<boolean> {
-    return hasNoTenant(this.#db);
+    return hasNoTenant(this.db);
   }
 
   /** Whether there are two tenants or more. */
   async hasSeveral(): Promise<boolean> {
-    return (await this.#db.prisma.tenant.findMany({ select: { id: true }, take: 2 })).length > 1;
+    return (await this.db.prisma.tenant.findMany({ select: { id: true }, take: 2 })).length > 1;
   }
 
   /**
@@ -76,7 +67,7 @@ export class TenancyStore {
    * @returns false when another process wrote them first; nothing is written then.
    */
   createFirst({ createdAt, tenant, organization, admin, membershipId, key, signInLink }: FirstAccount): Promise<boolean> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await lockFirstStart(tx);
       if (!(await hasNoTenant(tx))) return false;
       const times = { createdAt, updatedAt: createdAt };
@@ -95,7 +86,7 @@ export class TenancyStore {
 
   /** The first administrator by time. A command line without a key acts as this user. */
   async findFirstAdmin(): Promise<{ readonly userId: string; readonly orgId: string; readonly tenantId: string } | undefined> {
-    const first = await this.#db.prisma.membership.findFirst({
+    const first = await this.db.prisma.membership.findFirst({
       where: { role: 'ADMIN' },
       orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
       select: { userId: true, orgId: true, organization: { select: { tenantId: true } } },
@@ -104,24 +95,24 @@ export class TenancyStore {
   }
 
   async createTenant(tenant: { readonly id: string; readonly name: string; readonly createdAt: Date }): Promise<void> {
-    await this.#db.prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
+    await this.db.prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
   }
 
   async createOrganization(organization: NewOrganization): Promise<void> {
-    const creation = this.#db.prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
+    const creation = this.db.prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
     await settled(creation, 'organization');
   }
 
   async createUser(user: NewUser): Promise<void> {
     const data = { ...user, email: user.email.toLowerCase(), updatedAt: user.createdAt };
-    const created = await settled(this.#db.prisma.user.create({ data }), 'user');
-    for (const groupId of await claimGroupMembers(this.#db, created)) this.#signals.publish('group-changed', groupId);
+    const created = await settled(this.db.prisma.user.create({ data }), 'user');
+    for (const groupId of await claimGroupMembers(this.db, created)) this.signals.publish('group-changed', groupId);
   }
 
   /** Whoever was removed before is not any more. @throws DomainError CONFLICT for somebody who is deactivated in the organization. */
   async addMember(member: NewMember): Promise<void> {
     const { orgId, userId } = member;
-    const noted = await this.#db.prisma.scimUser.findUnique({
+    const noted = await this.db.prisma.scimUser.findUnique({
       where: { orgId_userId: { orgId, userId } },
       select: { isActive: true },
     });
@@ -131,9 +122,9 @@ export class TenancyStore {
         'This person is deactivated in the organization: activate the person first, in the identity provider or by reactivateUser',
       );
     }
-    await settled(this.#db.prisma.membership.create({ data: { ...member } }), 'membership');
-    await forgetRemoval(this.#db, orgId, userId);
-    this.#signals.publish('user-changed', member.userId);
-    this.#signals.publish('membership-changed', member.id);
+    await settled(this.db.prisma.membership.create({ data: { ...member } }), 'membership');
+    await forgetRemoval(this.db, orgId, userId);
+    this.signals.publish('user-changed', member.userId);
+    this.signals.publish('membership-changed', member.id);
   }
 }

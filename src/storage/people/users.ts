@@ -2,11 +2,11 @@ import { type Page, type PageRequest, timeKey, toPage } from '../../entities/gro
 import type { AdminReach } from '../../entities/people/access.ts';
 import type { User } from '../../entities/people/account.ts';
 import { settled } from '../ground/conflicts.ts';
-import type { Database, Transaction } from '../ground/database.ts';
+import type { Transaction } from '../ground/database.ts';
 import { newestFirst } from '../ground/lists/paging.ts';
 import { containing } from '../ground/lists/where.ts';
-import type { Signals } from '../ground/signals/signals.ts';
 import { lockRow } from '../ground/sql/locks.ts';
+import { PublishingStore } from '../ground/store.ts';
 import { claimGroupMembers, renameGroupMembers } from './groups/emails.ts';
 import { purgeRows } from './purge.ts';
 import { deactivatedIn, usersIn } from './reach.ts';
@@ -28,22 +28,14 @@ export interface UserPlace {
   readonly isActive: boolean;
 }
 
-export class UserStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class UserStore extends PublishingStore {
   async find(id: string, reach: AdminReach): Promise<User | undefined> {
-    return (await this.#db.prisma.user.findFirst({ where: { AND: [{ id }, usersIn(reach)] } })) ?? undefined;
+    return (await this.db.prisma.user.findFirst({ where: { AND: [{ id }, usersIn(reach)] } })) ?? undefined;
   }
 
   /** The names of people, whoever asks: the caller sees them as those who did something. */
   findNames(ids: readonly string[]): Promise<readonly Pick<User, 'id' | 'name'>[]> {
-    return this.#db.prisma.user.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } });
+    return this.db.prisma.user.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } });
   }
 
   /** Newest first. `search`: in name or e-mail, whatever the case. */
@@ -55,15 +47,14 @@ export class UserStore {
     const where = {
       AND: [within, ofOrganization, search === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
     };
-    const rows = await this.#db.prisma.user.findMany(newestFirst(where, page));
-    return toPage(rows, page, timeKey, (take) => this.#db.prisma.user.count({ where, take }));
+    const rows = await this.db.prisma.user.findMany(newestFirst(where, page));
+    return toPage(rows, page, timeKey, (take) => this.db.prisma.user.count({ where, take }));
   }
 
   /** Whether the user is a member of other organizations than this one. */
   async isMemberElsewhere(id: string, orgId: string): Promise<boolean> {
     return (
-      (await this.#db.prisma.membership.findFirst({ where: { userId: id, orgId: { not: orgId } }, select: { id: true } })) !==
-      null
+      (await this.db.prisma.membership.findFirst({ where: { userId: id, orgId: { not: orgId } }, select: { id: true } })) !== null
     );
   }
 
@@ -73,16 +64,16 @@ export class UserStore {
     // Nobody has shown anything about the new mailbox.
     const data = { ...changes, ...(email === undefined ? {} : { email, emailVerifiedAt: null }) };
     const { memberships, ...user } = await settled(
-      this.#db.prisma.user.update({ where: { id }, data, include: { memberships: { select: { id: true } } } }),
+      this.db.prisma.user.update({ where: { id }, data, include: { memberships: { select: { id: true } } } }),
       'user',
     );
-    for (const membership of memberships) this.#signals.publish('membership-changed', membership.id);
+    for (const membership of memberships) this.signals.publish('membership-changed', membership.id);
     if (email === undefined) return user;
-    const groupIds = await this.#db.transaction(async (tx) => [
+    const groupIds = await this.db.transaction(async (tx) => [
       ...(await claimGroupMembers(tx, user)),
       ...(await renameGroupMembers(tx, user)),
     ]);
-    for (const groupId of groupIds) this.#signals.publish('group-changed', groupId);
+    for (const groupId of groupIds) this.signals.publish('group-changed', groupId);
     return user;
   }
 
@@ -94,11 +85,11 @@ export class UserStore {
    */
   async delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<UserHoldings | 'missing' | undefined> {
     const where = { userId: id };
-    const active = await this.#db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
-    const members = await this.#db.prisma.membership.findMany({ where, select: { id: true } });
-    const keys = await this.#db.prisma.apiKey.findMany({ where, select: { id: true } });
-    const places = await this.#db.prisma.groupMember.findMany({ where, select: { groupId: true } });
-    const held = await this.#db.transaction(async (tx) => {
+    const active = await this.db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
+    const members = await this.db.prisma.membership.findMany({ where, select: { id: true } });
+    const keys = await this.db.prisma.apiKey.findMany({ where, select: { id: true } });
+    const places = await this.db.prisma.groupMember.findMany({ where, select: { groupId: true } });
+    const held = await this.db.transaction(async (tx) => {
       const { membership, apiKey, session, agentEditor, groupMember, user } = tx.prisma;
       const memberships = await membership.findMany({ where, select: { orgId: true }, orderBy: { orgId: 'asc' } });
       for (const { orgId } of memberships) await lockRow(tx, 'organizations', orgId);
@@ -109,25 +100,25 @@ export class UserStore {
       await session.deleteMany({ where });
       await agentEditor.deleteMany({ where });
       await groupMember.deleteMany({ where });
-      for (const { orgId } of memberships) await noteRemoval(tx, this.#signals, orgId, id);
+      for (const { orgId } of memberships) await noteRemoval(tx, this.signals, orgId, id);
       const { count } = await user.deleteMany({ where: { id } });
       if (count === 0) return 'missing';
       await also(tx);
       return undefined;
     });
     if (held === undefined) {
-      this.#signals.publish('user-changed', id);
-      for (const key of keys) this.#signals.publish('key-changed', key.id);
-      for (const member of members) this.#signals.publish('membership-changed', member.id);
-      for (const { groupId } of places) this.#signals.publish('group-changed', groupId);
-      for (const run of active) this.#signals.publish('run-cancel', run.id);
+      this.signals.publish('user-changed', id);
+      for (const key of keys) this.signals.publish('key-changed', key.id);
+      for (const member of members) this.signals.publish('membership-changed', member.id);
+      for (const { groupId } of places) this.signals.publish('group-changed', groupId);
+      for (const run of active) this.signals.publish('run-cancel', run.id);
     }
     return held;
   }
 
   /** Chats of a user that are not deleted for ever yet. */
   async chatIdsOf(id: string, limit: number): Promise<readonly string[]> {
-    const chats = await this.#db.prisma.chat.findMany({
+    const chats = await this.db.prisma.chat.findMany({
       where: { userId: id, OR: [{ deletedAt: null }, { isBinned: true }] },
       select: { id: true },
       take: limit,
@@ -137,7 +128,7 @@ export class UserStore {
 
   /** Removes all rows that still have the id of a deleted user. */
   purge(id: string, signal: AbortSignal): Promise<void> {
-    return purgeRows(this.#db, 'userId', id, signal);
+    return purgeRows(this.db, 'userId', id, signal);
   }
 }
 

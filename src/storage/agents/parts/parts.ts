@@ -8,6 +8,7 @@ import type {
 } from '../../../entities/agents/part.ts';
 import type { Database } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
+import { Store } from '../../ground/store.ts';
 import { FlowTable } from './flows.ts';
 import { readPartLists } from './lists.ts';
 import { PartTable } from './part-table.ts';
@@ -17,8 +18,7 @@ import { flowShape, type PartShape, secretShape, skillShape, toolShape, userInpu
 const shapes: readonly PartShape[] = [toolShape, userInputShape, skillShape, flowShape, secretShape];
 
 /** The parts of agents: tools, user inputs, skills, flows, secrets. Every write announces `agent-changed`. */
-export class AgentPartStore {
-  readonly #db: Database;
+export class AgentPartStore extends Store {
   readonly tools: PartTable<AgentTool>;
   readonly userInputs: PartTable<AgentUserInput>;
   readonly skills: PartTable<AgentSkill>;
@@ -26,7 +26,7 @@ export class AgentPartStore {
   readonly secrets: AgentSecretStore;
 
   constructor(db: Database, signals: Signals) {
-    this.#db = db;
+    super(db);
     this.tools = new PartTable<AgentTool>(db, signals, toolShape);
     this.userInputs = new PartTable<AgentUserInput>(db, signals, userInputShape);
     this.skills = new PartTable<AgentSkill>(db, signals, skillShape);
@@ -44,7 +44,7 @@ export class AgentPartStore {
    */
   async ofAgents(wanted: Readonly<Partial<Record<AgentPartKind, readonly string[]>>>): Promise<AgentParts> {
     const selections = shapes.map((shape) => ({ shape, by: 'agentId' as const, ids: wanted[shape.kind] ?? [] }));
-    const lists = await readPartLists(this.#db, selections);
+    const lists = await readPartLists(this.db, selections);
     return {
       tools: (lists.get('tools') ?? []) as readonly AgentTool[],
       userInputs: (lists.get('userInputs') ?? []) as readonly AgentUserInput[],

@@ -1,6 +1,7 @@
 import type { AgentPart, AgentSecret, SecretType } from '../../../entities/agents/part.ts';
 import type { Database } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
+import { Store } from '../../ground/store.ts';
 import { type NewPart, PartTable, type PartValues } from './part-table.ts';
 import { secretShape } from './shapes.ts';
 
@@ -29,12 +30,11 @@ export interface SealedSecret {
 }
 
 /** Secrets of agents. Only `sealedFor` returns sealed values. */
-export class AgentSecretStore {
-  readonly #db: Database;
+export class AgentSecretStore extends Store {
   readonly #table: PartTable<SecretRow>;
 
   constructor(db: Database, signals: Signals) {
-    this.#db = db;
+    super(db);
     this.#table = new PartTable<SecretRow>(db, signals, secretShape);
   }
 
@@ -72,7 +72,7 @@ export class AgentSecretStore {
 
   /** The secrets with one of the keys that have a value. A sealed value is included only if it may be sent to the origin. */
   async sealedFor(agentId: string, keys: readonly string[], origin: string): Promise<readonly SealedSecret[]> {
-    const found = await this.#db.prisma.agentSecret.findMany({
+    const found = await this.db.prisma.agentSecret.findMany({
       where: { agentId, key: { in: [...keys] }, sealed: { not: null } },
       select: { id: true, key: true, origins: true, sealed: true },
     });

@@ -8,9 +8,8 @@ import type {
   DraftChange,
 } from '../../../entities/agents/version.ts';
 import { type Page, type PageRequest, toPage } from '../../../entities/ground/page.ts';
-import type { Database } from '../../ground/database.ts';
 import { readingOrder } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 
 /** An agent that is locked for a change. Contents are JSON texts: a text that is written again keeps the order of members and the form of numbers. */
 export interface OpenedAgent {
@@ -74,24 +73,16 @@ const versioningColumns = {
 } as const;
 
 /** The versions of agents. The domain has decided that the caller may see or change the agent. */
-export class AgentVersionStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class AgentVersionStore extends PublishingStore {
   /** Locks an agent until the current transaction ends. @returns undefined when it is deleted. */
   async open(agentId: string, target: number | null = null): Promise<OpenedAgent | undefined> {
-    const [agent] = await this.#db.query<OpenedAgent>('select * from parley_open_agent($1, $2::int)', [agentId, target]);
+    const [agent] = await this.db.query<OpenedAgent>('select * from parley_open_agent($1, $2::int)', [agentId, target]);
     return agent;
   }
 
   /** The JSON text of the draft. */
   async readDraft(agentId: string): Promise<string> {
-    const [row] = await this.#db.query<{ readonly draft: string }>('select parley_agent_content($1)::text as draft', [agentId]);
+    const [row] = await this.db.query<{ readonly draft: string }>('select parley_agent_content($1)::text as draft', [agentId]);
     return row?.draft ?? '{}';
   }
 
@@ -101,14 +92,14 @@ export class AgentVersionStore {
    * @param changedIds  the sources that come or go.
    */
   async restore(agentId: string, content: string, sourceIds: readonly string[], changedIds: readonly string[]): Promise<void> {
-    await this.#db.execute('select parley_restore_agent($1, $2::json, $3::text[])', [agentId, content, sourceIds]);
-    for (const id of changedIds) this.#signals.publish('data-source-changed', id);
+    await this.db.execute('select parley_restore_agent($1, $2::json, $3::text[])', [agentId, content, sourceIds]);
+    for (const id of changedIds) this.signals.publish('data-source-changed', id);
   }
 
   /** Writes what a change leaves. The agent is open. */
   async close(agentId: string, change: ClosedAgent): Promise<void> {
     const { userId, createdAt, draftRevision, publishing = null, canary, versions = [], members } = change;
-    await this.#db.execute(
+    await this.db.execute(
       `with versions as (
          insert into agent_versions ("agentId", number, "createdAt", "userId", note, members, "isPublished", "rolledBackTo", "overrideReason", content)
          select $1, number, $3, $2, note, members, "isPublished", "rolledBackTo", "overrideReason", content::json
@@ -130,13 +121,13 @@ export class AgentVersionStore {
         ...[canary?.version ?? null, canary?.percent ?? null, canary?.startedAt ?? null],
       ],
     );
-    this.#signals.publish('agent-changed', agentId);
+    this.signals.publish('agent-changed', agentId);
   }
 
   /** How the draft of an agent and what people get go together; undefined when it is gone. */
   async findVersioning(id: string): Promise<AgentVersioning | undefined> {
     return (
-      ((await this.#db.prisma.agent.findUnique({ where: { id }, select: versioningColumns })) as AgentVersioning | null) ??
+      ((await this.db.prisma.agent.findUnique({ where: { id }, select: versioningColumns })) as AgentVersioning | null) ??
       undefined
     );
   }
@@ -144,12 +135,12 @@ export class AgentVersionStore {
   /** Marks a version as one that people get. The agent is open. */
   async markPublished(agentId: string, number: number, overrideReason: string | undefined): Promise<void> {
     const reason = overrideReason === undefined ? {} : { overrideReason };
-    await this.#db.prisma.agentVersion.updateMany({ where: { agentId, number }, data: { isPublished: true, ...reason } });
+    await this.db.prisma.agentVersion.updateMany({ where: { agentId, number }, data: { isPublished: true, ...reason } });
   }
 
   /** Newest first. */
   async list(agentId: string, page: PageRequest): Promise<Page<AgentVersion>> {
-    const { agentVersion } = this.#db.prisma;
+    const { agentVersion } = this.db.prisma;
     const direction = readingOrder('desc', page);
     const [after] = page.after ?? [];
     const place = typeof after === 'number' ? { number: { [direction === 'desc' ? 'lt' : 'gt']: after } } : {};
@@ -169,18 +160,18 @@ export class AgentVersionStore {
 
   /** Undefined when there is no such version. */
   async find(agentId: string, number: number): Promise<AgentVersion | undefined> {
-    return (await this.#db.prisma.agentVersion.findFirst({ where: { agentId, number }, select: shownColumns })) ?? undefined;
+    return (await this.db.prisma.agentVersion.findFirst({ where: { agentId, number }, select: shownColumns })) ?? undefined;
   }
 
   /** What a version holds. */
   async findContent(agentId: string, number: number): Promise<AgentContent | undefined> {
-    const row = await this.#db.prisma.agentVersion.findFirst({ where: { agentId, number }, select: { content: true } });
+    const row = await this.db.prisma.agentVersion.findFirst({ where: { agentId, number }, select: { content: true } });
     return row === null ? undefined : (row.content as unknown as AgentContent);
   }
 
   /** What people get of those agents among some whose draft differs, with who may edit them, by the ids of the agents. */
   async findPublished(ids: readonly string[]): Promise<ReadonlyMap<string, PublishedContent>> {
-    const rows = await this.#db.query<PublishedRow>(
+    const rows = await this.db.query<PublishedRow>(
       `select a.id, v.content, array(select e."userId" from agent_editors e where e."agentId" = a.id) as "editorIds"
        from agents a join agent_versions v on v."agentId" = a.id and v.number = a."publishedVersion"
        where a.id = any($1::text[]) and a."isDraftChanged"`,
@@ -191,7 +182,7 @@ export class AgentVersionStore {
 
   /** The changes of drafts after a revision, oldest first, by the ids of the agents. */
   async listChangesSince(ids: readonly string[], revision: number): Promise<ReadonlyMap<string, readonly DraftChange[]>> {
-    const rows = await this.#db.prisma.agentDraftChange.findMany({
+    const rows = await this.db.prisma.agentDraftChange.findMany({
       where: { agentId: { in: [...ids] }, revision: { gt: revision } },
       orderBy: [{ agentId: 'asc' }, { revision: 'asc' }],
       select: { agentId: true, revision: true, userId: true, members: true },

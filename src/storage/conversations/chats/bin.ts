@@ -1,9 +1,9 @@
 import { type Page, type PageRequest, type SortKey, toPage } from '../../../entities/ground/page.ts';
 import { noteMessageCount } from '../../agents/counters.ts';
 import { unlessMissing } from '../../ground/conflicts.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { byTime } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { binRuns, restoreRuns } from '../runs/binned.ts';
 import { countSpoken } from './clearing.ts';
 
@@ -21,44 +21,36 @@ export interface BinOwner {
 }
 
 /** Chats that their users deleted and can restore. Nothing else finds them: `deletedAt` hides them. */
-export class ChatBinStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ChatBinStore extends PublishingStore {
   /** Puts a chat into the bin: what is under way in it ends there. @returns false when it was deleted before. */
   async put(id: string): Promise<boolean> {
-    const runIds = await this.#db.transaction((tx) => putIntoBin(tx, id));
-    this.#signals.publish('chat-changed', id);
-    for (const runId of runIds ?? []) this.#signals.publish('run-changed', runId);
+    const runIds = await this.db.transaction((tx) => putIntoBin(tx, id));
+    this.signals.publish('chat-changed', id);
+    for (const runId of runIds ?? []) this.signals.publish('run-changed', runId);
     return runIds !== undefined;
   }
 
   /** @returns false for one that is not in the bin of this person. */
   async restore(id: string, owner: BinOwner): Promise<boolean> {
-    const runIds = await this.#db.transaction((tx) => takeFromBin(tx, id, owner));
+    const runIds = await this.db.transaction((tx) => takeFromBin(tx, id, owner));
     if (runIds === undefined) return false;
-    this.#signals.publish('chat-changed', id);
-    for (const runId of runIds) this.#signals.publish('run-changed', runId);
+    this.signals.publish('chat-changed', id);
+    for (const runId of runIds) this.signals.publish('run-changed', runId);
     return true;
   }
 
   /** The ids that are in the bin of this person. */
   async findIds(ids: readonly string[], owner: BinOwner): Promise<readonly string[]> {
     const where = { id: { in: [...ids] }, ...owner, isBinned: true };
-    return (await this.#db.prisma.chat.findMany({ where, select: { id: true } })).map(({ id }) => id);
+    return (await this.db.prisma.chat.findMany({ where, select: { id: true } })).map(({ id }) => id);
   }
 
   /** The one deleted last comes first. */
   async list({ orgId, userId }: BinOwner, page: PageRequest): Promise<Page<BinnedChat>> {
     const where = { orgId, userId, isBinned: true };
-    const rows = await this.#db.prisma.chat.findMany({ ...byTime('deletedAt', 'desc', where, page), select: columns });
+    const rows = await this.db.prisma.chat.findMany({ ...byTime('deletedAt', 'desc', where, page), select: columns });
     const chats = rows.flatMap(({ deletedAt, ...chat }) => (deletedAt === null ? [] : [{ ...chat, deletedAt }]));
-    return toPage(chats, page, deletionKey, (take) => this.#db.prisma.chat.count({ where, take }));
+    return toPage(chats, page, deletionKey, (take) => this.db.prisma.chat.count({ where, take }));
   }
 }
 

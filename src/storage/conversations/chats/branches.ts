@@ -3,10 +3,10 @@
 import type { ChatMessage } from '../../../entities/conversations/chats/chat.ts';
 import type { RunError } from '../../../entities/conversations/runs/event.ts';
 import type { ChatFilter } from '../../../entities/people/access.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { requireShortList } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
 import { type LockedChat, lockChat } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { readTree, type TreeMessage } from '../imports/tree.ts';
 import { findOpenRun } from '../runs/queries.ts';
 import { chatWhere } from './filter.ts';
@@ -37,22 +37,14 @@ export interface MessageOfOwner extends ChatMessage {
   readonly userId: string;
 }
 
-export class BranchStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class BranchStore extends PublishingStore {
   /** Visible messages of any branch, in chats that match. Cost: two statements. @throws DomainError REPLY_TOO_LARGE. */
   async find(ids: readonly string[], filter: ChatFilter): Promise<readonly MessageOfOwner[]> {
-    const { message } = this.#db.prisma;
+    const { message } = this.db.prisma;
     const where = { id: { in: [...ids] }, isHidden: false, chat: { AND: [{ deletedAt: null }, chatWhere(filter)] } };
     if (ids.length > 1) {
       const { _sum: sum } = await message.aggregate({ where, _sum: { rowBytes: true } });
-      requireShortList(this.#db, sum.rowBytes);
+      requireShortList(this.db, sum.rowBytes);
     }
     const messageRows = await message.findMany({ where, include: { chat: { select: { orgId: true, userId: true } } } });
     return messageRows.map(({ chat, ...row }) => ({ ...row, ...chat }) as unknown as MessageOfOwner);
@@ -60,32 +52,32 @@ export class BranchStore {
 
   /** Makes the newest branch that goes through a message the active one. */
   async select(chatId: string, messageId: string): Promise<BranchChange> {
-    const result = await this.#db.transaction((tx) => select(tx, chatId, messageId));
-    if (result.kind === 'done') this.#signals.publish('chat-changed', chatId);
+    const result = await this.db.transaction((tx) => select(tx, chatId, messageId));
+    if (result.kind === 'done') this.signals.publish('chat-changed', chatId);
     return result;
   }
 
   /** Cost: one statement. */
   async kinOf(ids: readonly string[]): Promise<ReadonlyMap<string, Kin>> {
-    const rows = await this.#db.query<Kin & { readonly id: string }>(kinSql, [ids]);
+    const rows = await this.db.query<Kin & { readonly id: string }>(kinSql, [ids]);
     return new Map(rows.map(({ id, ...kin }) => [id, kin]));
   }
 
   /** All messages of a chat, also hidden ones. @throws DomainError REPLY_TOO_LARGE. */
   treeOf(chatId: string): Promise<readonly TreeMessage[]> {
-    return readTree(this.#db, chatId);
+    return readTree(this.db, chatId);
   }
 
   /** The visible messages that follow each message, on any branch, the first one first. Cost: one statement. */
   async repliesOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
-    const rows = await this.#db.query<{ id: string; replyIds: readonly string[] }>(repliesSql, [ids]);
+    const rows = await this.db.query<{ id: string; replyIds: readonly string[] }>(repliesSql, [ids]);
     return new Map(rows.map(({ id, replyIds }) => [id, replyIds]));
   }
 
   /** Why messages of users have no whole answer on the active branch, by message: of those whose run failed. Cost: one statement. */
   async failuresOf(ids: readonly string[]): Promise<ReadonlyMap<string, RunError>> {
     if (ids.length === 0) return new Map();
-    const rows = await this.#db.query<RunError & { readonly id: string }>(failuresSql, [ids]);
+    const rows = await this.db.query<RunError & { readonly id: string }>(failuresSql, [ids]);
     return new Map(rows.map(({ id, code, message }) => [id, { code, message }]));
   }
 
@@ -97,7 +89,7 @@ export class BranchStore {
       take: 1,
       select: { id: true },
     };
-    const chats = await this.#db.prisma.chat.findMany({
+    const chats = await this.db.prisma.chat.findMany({
       where: { id: { in: [...chatIds] } },
       select: { id: true, messages: last },
     });

@@ -1,7 +1,7 @@
 import { noteMessageCount } from '../../agents/counters.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { lockChat } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { findOpenRun } from '../runs/queries.ts';
 import { clearTurns } from './clearing.ts';
 import { duplicate, type NewCopy } from './copies.ts';
@@ -15,34 +15,26 @@ export type ResetResult =
   | { readonly kind: 'run-active'; readonly runId: string };
 
 /** Changes of a whole chat. */
-export class ChatChangeStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ChatChangeStore extends PublishingStore {
   /** Copies a chat with its messages and files into a new chat of the same user. @returns false when the chat is deleted. */
   async duplicate(chatId: string, copy: NewCopy): Promise<boolean> {
-    const wasCopied = await this.#db.transaction((tx) => duplicate(tx, chatId, copy));
-    if (wasCopied) this.#signals.publish('chat-changed', copy.id);
+    const wasCopied = await this.db.transaction((tx) => duplicate(tx, chatId, copy));
+    if (wasCopied) this.signals.publish('chat-changed', copy.id);
     return wasCopied;
   }
 
   /** Takes away all that was said, with its runs and files; the ledger stays. */
   async reset(chatId: string): Promise<ResetResult> {
-    const result = await this.#db.transaction((tx) => reset(tx, chatId));
+    const result = await this.db.transaction((tx) => reset(tx, chatId));
     if (result.kind !== 'done') return result;
-    this.#signals.publish('chat-changed', chatId);
-    for (const runId of result.runIds) this.#signals.publish('run-changed', runId);
+    this.signals.publish('chat-changed', chatId);
+    for (const runId of result.runIds) this.signals.publish('run-changed', runId);
     return result;
   }
 
   /** What each of some chats is about; null for one that was not summarized. */
   async summariesOf(chatIds: readonly string[]): Promise<readonly (string | null)[]> {
-    const found = await this.#db.prisma.chat.findMany({
+    const found = await this.db.prisma.chat.findMany({
       where: { id: { in: [...chatIds] } },
       select: { id: true, summary: true },
     });
@@ -51,13 +43,13 @@ export class ChatChangeStore {
   }
 
   async setSummary(chatId: string, summary: string): Promise<void> {
-    await this.#db.prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data: { summary } });
-    this.#signals.publish('chat-changed', chatId);
+    await this.db.prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data: { summary } });
+    this.signals.publish('chat-changed', chatId);
   }
 
   /** The last message that a summary replaces, and that summary. */
   async compressionOf(chatId: string): Promise<{ readonly ordinal: number; readonly summary: string } | undefined> {
-    const found = await this.#db.prisma.message.findFirst({
+    const found = await this.db.prisma.message.findFirst({
       where: { chatId, isActive: true, compression: { not: null } },
       orderBy: { ordinal: 'desc' },
       select: { ordinal: true, compression: true },
@@ -67,8 +59,8 @@ export class ChatChangeStore {
 
   /** From now on models get `summary` in place of all messages before the given one. @returns false when that message is deleted. */
   async compress(chatId: string, firstKeptId: string, summary: string): Promise<boolean> {
-    const wasCompressed = await compress(this.#db, chatId, firstKeptId, summary);
-    if (wasCompressed) this.#signals.publish('chat-changed', chatId);
+    const wasCompressed = await compress(this.db, chatId, firstKeptId, summary);
+    if (wasCompressed) this.signals.publish('chat-changed', chatId);
     return wasCompressed;
   }
 }

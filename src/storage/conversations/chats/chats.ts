@@ -5,8 +5,8 @@ import type { ChatFilter } from '../../../entities/people/access.ts';
 import { noteMessageCount } from '../../agents/counters.ts';
 import type { Prisma } from '../../generated/client.ts';
 import { unlessMissing } from '../../ground/conflicts.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import type { Transaction } from '../../ground/database.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { clearTurns } from './clearing.ts';
 import {
   addMessages,
@@ -34,53 +34,45 @@ export interface NewChat {
   readonly projectId?: string | null;
 }
 
-export class ChatStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ChatStore extends PublishingStore {
   async find(id: string, filter: ChatFilter): Promise<Chat | undefined> {
-    return (await findChats(this.#db, [id], filter))[0];
+    return (await findChats(this.db, [id], filter))[0];
   }
 
   findMany(ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]> {
-    return findChats(this.#db, ids, filter);
+    return findChats(this.db, ids, filter);
   }
 
   /** The names of users who own the agents of chats; a deleted user has none. */
   ownerNames(userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return findUserNames(this.#db, userIds);
+    return findUserNames(this.db, userIds);
   }
 
   /** The chat changed last comes first. Two statements; their cost does not depend on the depth of the page. */
   list(query: ChatQuery, page: PageRequest): Promise<Page<Chat>> {
-    return listChats(this.#db, query, page);
+    return listChats(this.db, query, page);
   }
 
   /** With the messages that it begins with. */
   async create(chat: NewChat, messages: readonly NewMessage[]): Promise<void> {
-    if (messages.length === 0) await addChat(this.#db, chat);
+    if (messages.length === 0) await addChat(this.db, chat);
     else
-      await this.#db.transaction(async (tx) => {
+      await this.db.transaction(async (tx) => {
         await addChat(tx, chat);
         await addMessages(tx, chat.id, messages);
       });
-    this.#signals.publish('chat-changed', chat.id);
+    this.signals.publish('chat-changed', chat.id);
   }
 
   async update(id: string, changes: { readonly name?: string; readonly pinPosition?: number | null }): Promise<void> {
-    await this.#db.prisma.chat.updateMany({ where: { id, deletedAt: null }, data: { ...changes, updatedAt: new Date() } });
-    this.#signals.publish('chat-changed', id);
+    await this.db.prisma.chat.updateMany({ where: { id, deletedAt: null }, data: { ...changes, updatedAt: new Date() } });
+    this.signals.publish('chat-changed', id);
   }
 
   /** Names a chat that still has the name `before`. */
   async rename(id: string, before: string, name: string): Promise<void> {
-    const { count } = await this.#db.prisma.chat.updateMany({ where: { id, deletedAt: null, name: before }, data: { name } });
-    if (count > 0) this.#signals.publish('chat-changed', id);
+    const { count } = await this.db.prisma.chat.updateMany({ where: { id, deletedAt: null, name: before }, data: { name } });
+    if (count > 0) this.signals.publish('chat-changed', id);
   }
 
   /**
@@ -92,21 +84,21 @@ export class ChatStore {
   async delete(id: string, onlyIf: { readonly unchangedSince?: Date; readonly isBinned?: true } = {}): Promise<boolean> {
     const { unchangedSince, isBinned = false } = onlyIf;
     const isOld = unchangedSince === undefined ? {} : { updatedAt: { lt: unchangedSince }, activeRunId: null };
-    const runIds = await this.#db.transaction((tx) => deleteChat(tx, id, isOld, isBinned));
+    const runIds = await this.db.transaction((tx) => deleteChat(tx, id, isOld, isBinned));
     if (runIds === undefined && (unchangedSince !== undefined || isBinned)) return false;
-    this.#signals.publish('chat-changed', id);
-    for (const runId of runIds ?? []) this.#signals.publish('run-changed', runId);
+    this.signals.publish('chat-changed', id);
+    for (const runId of runIds ?? []) this.signals.publish('run-changed', runId);
     return runIds !== undefined;
   }
 
   /** The last `limit` messages of each chat's active branch, by chat and in order, without hidden ones. */
   messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
-    return listMessages(this.#db, chatIds, limit);
+    return listMessages(this.db, chatIds, limit);
   }
 
   /** Messages of the active branch of each chat without hidden ones, in order or newest first. One statement; its cost does not depend on the length of the chats. */
   messagePages(chatIds: readonly string[], page: PageRequest, order: 'asc' | 'desc'): Promise<readonly Page<ChatMessage>[]> {
-    return pagesOfMessages(this.#db, chatIds, page, order);
+    return pagesOfMessages(this.db, chatIds, page, order);
   }
 
   /**
@@ -114,29 +106,29 @@ export class ChatStore {
    * run that has no messages ends before those of later runs.
    */
   history(chatId: string, limit: number, end?: LineEnd): Promise<readonly ChatMessage[]> {
-    return end === undefined ? findMessages(this.#db, chatId, limit) : findLine(this.#db, chatId, limit, end);
+    return end === undefined ? findMessages(this.db, chatId, limit) : findLine(this.db, chatId, limit, end);
   }
 
   /** The newest run of a chat; undefined when it has none. */
   async findLastRunId(id: string): Promise<string | undefined> {
-    return (await this.#db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined;
+    return (await this.db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined;
   }
 
   /** A message of any branch, also a hidden one. */
   async findMessage(chatId: string, id: string): Promise<ChatMessage | undefined> {
-    const found = await this.#db.prisma.message.findFirst({ where: { id, chatId } });
+    const found = await this.db.prisma.message.findFirst({ where: { id, chatId } });
     return found === null ? undefined : (found as unknown as ChatMessage);
   }
 
   messagesOfRuns(runIds: readonly string[]): Promise<readonly ChatMessage[]> {
-    return listMessagesOfRuns(this.#db, runIds);
+    return listMessagesOfRuns(this.db, runIds);
   }
 
   async startTurn(turn: Turn): Promise<TurnResult> {
-    const result = await this.#db.transaction((tx) => beginTurn(tx, turn));
+    const result = await this.db.transaction((tx) => beginTurn(tx, turn));
     if (result.kind === 'started') {
-      this.#signals.publish('chat-changed', turn.chatId);
-      this.#signals.publish('run-changed', turn.run.id);
+      this.signals.publish('chat-changed', turn.chatId);
+      this.signals.publish('run-changed', turn.run.id);
     }
     return result;
   }

@@ -1,8 +1,8 @@
 // Raw SQL: thread order. A mark on a message is no change of it that people see, and the newest of each chat is read in one statement.
 import type { ContextStart } from '../../../entities/conversations/chats/chat.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { lockChat } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { findOpenRun } from '../runs/queries.ts';
 
 /** `missing`: the chat is deleted. `run-active`: a run holds it. `nothing`: there is nothing to change. */
@@ -11,18 +11,10 @@ export type ContextChange =
   | { readonly kind: 'run-active'; readonly runId: string };
 
 /** Where the part of each chat begins that models get. */
-export class ChatContextStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ChatContextStore extends PublishingStore {
   /** By chat, on its active branch; without the chats of which models get everything. Cost: one statement. */
   async startsOf(chatIds: readonly string[]): Promise<ReadonlyMap<string, ContextStart>> {
-    const rows = await this.#db.query<ContextStart & { readonly chatId: string }>(
+    const rows = await this.db.query<ContextStart & { readonly chatId: string }>(
       `select distinct on ("chatId") "chatId", id as "messageId", compression as summary from messages
        where "chatId" = any($1::text[]) and compression is not null and "isActive" order by "chatId", ordinal desc`,
       [chatIds],
@@ -49,8 +41,8 @@ export class ChatContextStore {
   }
 
   async #change(chatId: string, sql: string): Promise<ContextChange> {
-    const result = await this.#db.transaction((tx) => change(tx, chatId, sql));
-    if (result.kind === 'done') this.#signals.publish('chat-changed', chatId);
+    const result = await this.db.transaction((tx) => change(tx, chatId, sql));
+    if (result.kind === 'done') this.signals.publish('chat-changed', chatId);
     return result;
   }
 }

@@ -1,9 +1,9 @@
 import type { ChatMessage, NewMessage } from '../../../entities/conversations/chats/chat.ts';
 import { noteMessageCount } from '../../agents/counters.ts';
 import { Prisma } from '../../generated/client.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { lockChat } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { removeMessages } from './branches.ts';
 import { addChat, type NewChat } from './chats.ts';
 import { addMessages, readMessages } from './messages.ts';
@@ -34,34 +34,26 @@ const shownMessages: Prisma.MessageWhereInput = {
 };
 
 /** Chats as conversations: with metadata, and changed item by item. Their items are those of the active branch. */
-export class ConversationStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ConversationStore extends PublishingStore {
   async create(chat: NewChat, metadata: object, messages: readonly NewMessage[]): Promise<void> {
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       await addChat(tx, chat);
       const data = { metadata: { ...metadata } as Prisma.InputJsonObject };
       await tx.prisma.chat.update({ where: { id: chat.id }, data });
       await addMessages(tx, chat.id, messages);
     });
-    this.#signals.publish('chat-changed', chat.id);
+    this.signals.publish('chat-changed', chat.id);
   }
 
   async metadataOf(chatId: string): Promise<Readonly<Record<string, unknown>>> {
-    const found = await this.#db.prisma.chat.findUnique({ where: { id: chatId }, select: { metadata: true } });
+    const found = await this.db.prisma.chat.findUnique({ where: { id: chatId }, select: { metadata: true } });
     return (found?.metadata ?? {}) as Readonly<Record<string, unknown>>;
   }
 
   async setMetadata(chatId: string, metadata: object): Promise<void> {
     const data = { metadata: { ...metadata } as Prisma.InputJsonObject, updatedAt: new Date() };
-    await this.#db.prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data });
-    this.#signals.publish('chat-changed', chatId);
+    await this.db.prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data });
+    this.signals.publish('chat-changed', chatId);
   }
 
   /** Adds messages at the end. The next response on the chat begins behind them. */
@@ -78,7 +70,7 @@ export class ConversationStore {
     { from, limit, order }: MessagePage,
   ): Promise<{ readonly rows: readonly ChatMessage[]; readonly foundCount: number }> {
     const ordinalCondition = from === undefined ? {} : { ordinal: order === 'asc' ? { gte: from } : { lte: from } };
-    return readMessages(this.#db, { ...shownMessages, chatId, isActive: true, ...ordinalCondition }, order, limit);
+    return readMessages(this.db, { ...shownMessages, chatId, isActive: true, ...ordinalCondition }, order, limit);
   }
 
   remove(chatId: string, messageId: string, part: RemovedPart): Promise<ConversationChange> {
@@ -106,7 +98,7 @@ export class ConversationStore {
   }
 
   async #change(chatId: string, work: (tx: Transaction, agentId: string | null) => Promise<ConversationChange>) {
-    const result = await this.#db.transaction(async (tx) => {
+    const result = await this.db.transaction(async (tx) => {
       const chat = await lockChat(tx, chatId);
       if (chat === undefined || chat.deletedAt !== null) return 'missing';
       if (chat.activeRunId !== null) return 'run-active';
@@ -116,7 +108,7 @@ export class ConversationStore {
         await tx.prisma.chat.update({ where: { id: chatId }, data: { updatedAt: new Date(), lastRunId: null } });
       return changeResult;
     });
-    if (result === 'done') this.#signals.publish('chat-changed', chatId);
+    if (result === 'done') this.signals.publish('chat-changed', chatId);
     return result;
   }
 }

@@ -8,7 +8,7 @@ import { settled, unlessMissing } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
 import { mergeLatest, newestFirst, readPage } from '../../ground/lists/paging.ts';
 import { toWhere, type WhereTree } from '../../ground/lists/where.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 
 export type NewFeedback = Omit<Feedback, 'updatedAt'>;
 
@@ -19,50 +19,42 @@ export interface FeedbackQuery {
 }
 
 /** What users think of answers: at most one rating a message, which goes with it. */
-export class FeedbackStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class FeedbackStore extends PublishingStore {
   /** In place of an earlier one of the same message, whose id and time it keeps. @throws DomainError CONFLICT when the message is deleted. */
   async set({ tags, ...given }: NewFeedback): Promise<void> {
     const { messageId, rating, comment } = given;
     const changes = { rating, comment, tags: [...tags] };
     const create = { ...given, ...changes, updatedAt: given.createdAt };
-    await settled(this.#db.prisma.messageFeedback.upsert({ where: { messageId }, create, update: changes }), 'message');
-    this.#signals.publish('chat-changed', given.chatId);
+    await settled(this.db.prisma.messageFeedback.upsert({ where: { messageId }, create, update: changes }), 'message');
+    this.signals.publish('chat-changed', given.chatId);
   }
 
   async remove(messageId: string): Promise<void> {
-    const gone = await unlessMissing(this.#db.prisma.messageFeedback.delete({ where: { messageId }, select: { chatId: true } }));
-    if (gone !== undefined) this.#signals.publish('chat-changed', gone.chatId);
+    const gone = await unlessMissing(this.db.prisma.messageFeedback.delete({ where: { messageId }, select: { chatId: true } }));
+    if (gone !== undefined) this.signals.publish('chat-changed', gone.chatId);
   }
 
   /** Cost: one statement. */
   async ofMessages(messageIds: readonly string[]): Promise<ReadonlyMap<string, Feedback>> {
-    const found = await this.#db.prisma.messageFeedback.findMany({ where: { messageId: { in: [...messageIds] } } });
+    const found = await this.db.prisma.messageFeedback.findMany({ where: { messageId: { in: [...messageIds] } } });
     return new Map(found.map((row) => [row.messageId, row as Feedback]));
   }
 
   async findMany(ids: readonly string[], filter: FeedbackFilter): Promise<readonly Feedback[]> {
     const where = { AND: [{ id: { in: [...ids] } }, inList, feedbackWhere(filter)] };
-    return (await this.#db.prisma.messageFeedback.findMany({ where })) as readonly Feedback[];
+    return (await this.db.prisma.messageFeedback.findMany({ where })) as readonly Feedback[];
   }
 
   /** Newest first. */
   list(filter: FeedbackFilter, query: FeedbackQuery, page: PageRequest): Promise<Page<Feedback>> {
-    return listFeedback(this.#db, filter, query, page);
+    return listFeedback(this.db, filter, query, page);
   }
 
   /** Of people of the agents' own organizations. Cost: one statement. */
   async countsOf(
     agents: readonly { readonly id: string; readonly orgId: string }[],
   ): Promise<ReadonlyMap<string, FeedbackCounts>> {
-    const { messageFeedback } = this.#db.prisma;
+    const { messageFeedback } = this.db.prisma;
     const where = { ...inList, OR: agents.map(({ id, orgId }) => ({ agentId: id, orgId })) };
     const groups = await messageFeedback.groupBy({ by: ['agentId', 'rating'], where, _count: true });
     const counts = new Map(agents.map(({ id }) => [id, { up: 0, down: 0 }]));

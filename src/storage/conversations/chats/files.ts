@@ -6,20 +6,15 @@ import type { Prisma } from '../../generated/client.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { byTime, requireShortList } from '../../ground/lists/paging.ts';
 import { lockChat } from '../../ground/sql/locks.ts';
+import { Store } from '../../ground/store.ts';
 import { chatWhere } from './filter.ts';
 
 export type NewChatFile = Omit<ChatFile, 'deletedAt'>;
 
-export class ChatFileStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class ChatFileStore extends Store {
   /** @returns false when the chat has `filesMax` files already, or is deleted. */
   create({ metadata, ...file }: NewChatFile, filesMax: number): Promise<boolean> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       const { chatId } = file;
       const chat = await lockChat(tx, chatId);
       if (chat === undefined || chat.deletedAt !== null) return false;
@@ -30,12 +25,12 @@ export class ChatFileStore {
   }
 
   async find(chatId: string, id: string): Promise<ChatFile | undefined> {
-    const file = await this.#db.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null, chat: { deletedAt: null } } });
+    const file = await this.db.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null, chat: { deletedAt: null } } });
     return file === null ? undefined : (file as ChatFile);
   }
 
   async findMany(chatId: string, ids: readonly string[]): Promise<readonly ChatFile[]> {
-    return (await this.#db.prisma.chatFile.findMany({
+    return (await this.db.prisma.chatFile.findMany({
       where: { id: { in: [...ids] }, chatId, deletedAt: null },
     })) as readonly ChatFile[];
   }
@@ -44,13 +39,13 @@ export class ChatFileStore {
   async findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly (ChatFile & Pick<Chat, 'orgId' | 'userId'>)[]> {
     const where = { id: { in: [...ids] }, deletedAt: null, chat: { AND: [{ deletedAt: null }, chatWhere(filter)] } };
     const owner = { select: { orgId: true, userId: true } };
-    const found = await this.#db.prisma.chatFile.findMany({ where, include: { chat: owner } });
+    const found = await this.db.prisma.chatFile.findMany({ where, include: { chat: owner } });
     return found.map(({ chat, ...file }) => ({ ...(file as ChatFile), ...chat }));
   }
 
   /** One page of the same of each chat. Cost: one statement. */
   pagesOf(chatIds: readonly string[], page: PageRequest, deletedAfter?: Date): Promise<readonly Page<ChatFile>[]> {
-    return pagesOfFiles(this.#db, chatIds, page, deletedAfter);
+    return pagesOfFiles(this.db, chatIds, page, deletedAfter);
   }
 
   /** Adds the bytes to a record, once. @returns false when the record has bytes already, expired, or was deleted. */
@@ -59,7 +54,7 @@ export class ChatFileStore {
     content: { readonly blobKey: string; readonly mimeType: string; readonly sizeBytes: number },
   ): Promise<boolean> {
     const where = { id, status: 'PENDING', deletedAt: null };
-    return (await this.#db.prisma.chatFile.updateMany({ where, data: { ...content, status: 'UPLOADED' } })).count === 1;
+    return (await this.db.prisma.chatFile.updateMany({ where, data: { ...content, status: 'UPLOADED' } })).count === 1;
   }
 
   /**
@@ -72,7 +67,7 @@ export class ChatFileStore {
     id: string,
     { metadata, ...content }: Pick<ChatFile, 'sizeBytes' | 'metadata'> & { readonly blobKey: string },
   ): Promise<{ readonly unused: string | undefined } | false> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await lockChat(tx, chatId);
       const file = await tx.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null, source: 'SYSTEM' } });
       if (file === null) return false;
@@ -86,7 +81,7 @@ export class ChatFileStore {
 
   /** @returns the keys of the blobs that no file names any more; undefined when the file was deleted before. */
   delete(chatId: string, id: string): Promise<readonly string[] | undefined> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await lockChat(tx, chatId);
       return deleteFiles(tx, { id, chatId });
     });
@@ -94,7 +89,7 @@ export class ChatFileStore {
 
   /** Deletes all files of a chat, and the state of its programs. @returns the keys of the blobs that no file names any more. */
   deleteAll(chatId: string): Promise<readonly string[]> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await lockChat(tx, chatId);
       return clearFiles(tx, chatId);
     });
@@ -103,15 +98,15 @@ export class ChatFileStore {
   /** The files of each chat that are not deleted, or were deleted after `deletedAfter`, oldest first. */
   async listOf(chatIds: readonly string[], deletedAfter?: Date): Promise<readonly ChatFile[]> {
     const where = { chatId: { in: [...chatIds] }, ...isListed(deletedAfter) };
-    const { _sum: sum } = await this.#db.prisma.chatFile.aggregate({ where, _sum: { rowBytes: true } });
-    requireShortList(this.#db, sum.rowBytes);
+    const { _sum: sum } = await this.db.prisma.chatFile.aggregate({ where, _sum: { rowBytes: true } });
+    requireShortList(this.db, sum.rowBytes);
     const orderBy = [{ chatId: 'asc' as const }, { createdAt: 'asc' as const }, { id: 'asc' as const }];
-    return (await this.#db.prisma.chatFile.findMany({ where, orderBy })) as readonly ChatFile[];
+    return (await this.db.prisma.chatFile.findMany({ where, orderBy })) as readonly ChatFile[];
   }
 
   /** Deletes records from before a moment that never got their content. @returns how many. */
   async expire(before: Date, limit: number): Promise<number> {
-    const { chatFile } = this.#db.prisma;
+    const { chatFile } = this.db.prisma;
     const where = { status: 'PENDING', createdAt: { lt: before } };
     const expiredFiles = await chatFile.findMany({ where, take: limit, select: { id: true } });
     const ids = expiredFiles.map(({ id }) => id);
@@ -125,7 +120,7 @@ export class ChatFileStore {
     const since = new Date(Date.now() - leftBehindMs);
     const leftoverConditions = [{ files: { some: { deletedAt: null } } }, { codeState: { isNot: null } }];
     const where = { deletedAt: { gt: since }, isBinned: false, OR: leftoverConditions };
-    return (await this.#db.prisma.chat.findMany({ where, select: { id: true }, take: limit })).map(({ id }) => id);
+    return (await this.db.prisma.chat.findMany({ where, select: { id: true }, take: limit })).map(({ id }) => id);
   }
 }
 

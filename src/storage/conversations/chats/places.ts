@@ -1,23 +1,14 @@
 // Raw SQL: tags are added to and taken from arrays of several chats by one statement, and counted.
 import type { ChatPlaceChanges, ChatTag } from '../../../entities/conversations/chats/place.ts';
-import type { Database } from '../../ground/database.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
 import { Parameters } from '../../ground/sql/where.ts';
+import { PublishingStore } from '../../ground/store.ts';
 
 /** Chats with a tag that are counted, the ones changed last. */
 const countedChatsMax = 10_000;
 const listedTagsMax = 200;
 
 /** The archive, the tags and the projects of chats. */
-export class ChatPlaceStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ChatPlaceStore extends PublishingStore {
   /**
    * Changes the places of chats; their order in lists stays. One statement.
    *
@@ -27,20 +18,20 @@ export class ChatPlaceStore {
     const parameters = new Parameters();
     const { assignments, tags } = toAssignments(parameters, changes);
     if (assignments.length === 0) return ids;
-    const rows = await this.#db.query<{ readonly id: string }>(
+    const rows = await this.db.query<{ readonly id: string }>(
       `update chats set ${assignments.join(', ')}
        where id = any(${parameters.add(ids)}::text[]) and "deletedAt" is null
          ${tags === undefined ? '' : `and cardinality(${tags}) <= ${parameters.add(tagsMax)}::int`}
        returning id`,
       parameters.values,
     );
-    for (const { id } of rows) this.#signals.publish('chat-changed', id);
+    for (const { id } of rows) this.signals.publish('chat-changed', id);
     return rows.map(({ id }) => id);
   }
 
   /** The tags of a person's chats, the ones of the most chats first, at most 200. */
   tagsOf({ userId, orgId }: { readonly userId: string; readonly orgId: string }): Promise<readonly ChatTag[]> {
-    return this.#db.query<ChatTag>(
+    return this.db.query<ChatTag>(
       `select tag as name, count(*)::int as "chatCount" from (
          select tags from chats where "userId" = $1 and "orgId" = $2 and "deletedAt" is null and tags <> '{}'
          order by "updatedAt" desc, id desc limit ${countedChatsMax}) tagged cross join unnest(tags) tag

@@ -2,9 +2,9 @@ import type { NewMessage, ThreadMode } from '../../../entities/conversations/cha
 import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import type { ResponseItem } from '../../../entities/conversations/runs/response.ts';
 import type { NewRun } from '../../../entities/conversations/runs/run.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { type LockedChat, lockChat, lockRows } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { answerApprovals, lockApprovals } from '../runs/approvals.ts';
 import {
   attachMessages,
@@ -77,25 +77,17 @@ interface ActiveRow {
 const activeMembers = `id, status, "leaseOwner", "pauseRequestedAt", "cancelRequestedAt", "isSteerClosed",
   request->>'chatMode' as "chatMode", jsonb_array_length(steers) as "steerCount"`;
 
-export class ThreadStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ThreadStore extends PublishingStore {
   /** Writes a request into its thread, in one transaction. */
   async begin(turn: ThreadTurn): Promise<ThreadResult> {
-    const result = await this.#db.transaction(async (tx) => {
+    const result = await this.db.transaction(async (tx) => {
       await lockApprovals(tx, turn.approvalIds);
       const turnResult = await beginTurn(tx, turn);
       if (isPlaced(turnResult)) await answerApprovals(tx, turn.approvalIds);
       return turnResult;
     });
-    if (isPlaced(result)) this.#signals.publish('chat-changed', turn.run.chatId);
-    if (result.kind === 'started' || result.kind === 'waiting') this.#signals.publish('run-changed', turn.run.id);
+    if (isPlaced(result)) this.signals.publish('chat-changed', turn.run.chatId);
+    if (result.kind === 'started' || result.kind === 'waiting') this.signals.publish('run-changed', turn.run.id);
     return result;
   }
 
@@ -105,15 +97,15 @@ export class ThreadStore {
    * @returns undefined when it is not paused; `full`: nothing was done.
    */
   async resume(runId: string, resumption: Resumption): Promise<{ readonly kind: 'started' | 'waiting' | 'full' } | undefined> {
-    const result = await this.#db.transaction((tx) => resumeRun(tx, runId, resumption));
-    if (result !== undefined) this.#signals.publish('run-changed', runId);
+    const result = await this.db.transaction((tx) => resumeRun(tx, runId, resumption));
+    if (result !== undefined) this.signals.publish('run-changed', runId);
     return result;
   }
 
   /** Ends or pauses a run that no process works on: a waiting or paused one. @returns false when there is no such run. */
   async settle(runId: string, how: Settling): Promise<boolean> {
-    const wasSettled = await this.#db.transaction((tx) => settleRun(tx, runId, how));
-    if (wasSettled) this.#signals.publish('run-changed', runId);
+    const wasSettled = await this.db.transaction((tx) => settleRun(tx, runId, how));
+    if (wasSettled) this.signals.publish('run-changed', runId);
     return wasSettled;
   }
 }

@@ -1,9 +1,10 @@
 import type { CaseContent, Dataset, DatasetCase } from '../../../entities/conversations/evaluation/dataset.ts';
 import { type Page, type PageRequest, type SortKey, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Prisma } from '../../generated/client.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { byTime, newestFirst, readPage } from '../../ground/lists/paging.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { Store } from '../../ground/store.ts';
 
 export type NewDataset = Omit<Dataset, 'updatedAt' | 'revision' | 'caseCount' | 'draftCount'>;
 export type NewCase = Omit<DatasetCase, 'fromRevision' | 'createdAt' | 'orgId' | 'datasetId'>;
@@ -31,27 +32,21 @@ export interface CaseQuery {
 
 const rowsAtOnce = 500;
 
-export class DatasetStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class DatasetStore extends Store {
   async find(id: string): Promise<Dataset | undefined> {
-    return (await this.#db.prisma.dataset.findUnique({ where: { id } })) ?? undefined;
+    return (await this.db.prisma.dataset.findUnique({ where: { id } })) ?? undefined;
   }
 
   /** Newest first. */
   async list(agentId: string, page: PageRequest): Promise<Page<Dataset>> {
     const where = { agentId };
-    const rows = await this.#db.prisma.dataset.findMany(newestFirst(where, page));
-    return toPage(rows, page, timeKey, (take) => this.#db.prisma.dataset.count({ where, take }));
+    const rows = await this.db.prisma.dataset.findMany(newestFirst(where, page));
+    return toPage(rows, page, timeKey, (take) => this.db.prisma.dataset.count({ where, take }));
   }
 
   /** Writes of one agent take turns, so that they cannot pass the limit together. */
   create(dataset: NewDataset, countMax: number): Promise<DatasetWrite> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await lockRow(tx, 'agents', dataset.agentId);
       if ((await tx.prisma.dataset.count({ where: { agentId: dataset.agentId } })) >= countMax) return 'full';
       await tx.prisma.dataset.create({ data: dataset });
@@ -60,16 +55,16 @@ export class DatasetStore {
   }
 
   async update(id: string, changes: Partial<Pick<Dataset, 'name' | 'description' | 'callsTools'>>): Promise<boolean> {
-    return (await this.#db.prisma.dataset.updateMany({ where: { id }, data: changes })).count === 1;
+    return (await this.db.prisma.dataset.updateMany({ where: { id }, data: changes })).count === 1;
   }
 
   async delete(id: string): Promise<boolean> {
-    return (await this.#db.prisma.dataset.deleteMany({ where: { id } })).count === 1;
+    return (await this.db.prisma.dataset.deleteMany({ where: { id } })).count === 1;
   }
 
   /** Changes cases in one transaction. Changes of one dataset take turns. */
   changeCases(datasetId: string, change: CaseChange, countMax: number): Promise<DatasetWrite> {
-    return this.#db
+    return this.db
       .transaction(async (tx) => {
         if (!(await lockRow(tx, 'datasets', datasetId))) return 'missing';
         const before = await tx.prisma.dataset.findUniqueOrThrow({ where: { id: datasetId } });
@@ -101,16 +96,16 @@ export class DatasetStore {
   /** Cases of a dataset as they are now, by their ids, in any order. */
   async findCases(datasetId: string, ids: readonly string[]): Promise<readonly DatasetCase[]> {
     const where = { datasetId, toRevision: null, id: { in: [...ids] } };
-    return (await this.#db.prisma.datasetCase.findMany({ where })).map(toCase);
+    return (await this.db.prisma.datasetCase.findMany({ where })).map(toCase);
   }
 
   /** The cases of a revision, oldest first. */
   async listCases(query: CaseQuery, page: PageRequest): Promise<Page<DatasetCase>> {
     const where = whereCases(query);
-    const { datasetCase } = this.#db.prisma;
+    const { datasetCase } = this.db.prisma;
     const select = { id: true, rowBytes: true } as const;
     const places = await datasetCase.findMany({ ...byTime('createdAt', 'asc', where, page), select });
-    const { rows, foundCount } = await readPage(this.#db, places, async (ids) =>
+    const { rows, foundCount } = await readPage(this.db, places, async (ids) =>
       (await datasetCase.findMany({ where: { AND: [where, { id: { in: ids } }] } })).map(toCase),
     );
     return toPage(rows, page, timeKey, (take) => datasetCase.count({ where, take }), foundCount);

@@ -18,8 +18,8 @@ import { storableJson } from '../../../lib/text/text.ts';
 import { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
 import { newestFirst, type Place, readPage } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 
 export type NewExperiment = Pick<
   Experiment,
@@ -96,30 +96,22 @@ const openMax = 3;
 const unanswered = { answer: null, details: Prisma.DbNull, tokens: 0, cost: null, durationMs: null, error: null };
 const firstVariant = 0;
 
-export class ExperimentStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ExperimentStore extends PublishingStore {
   async find(id: string): Promise<Experiment | undefined> {
-    const row = await this.#db.prisma.experiment.findUnique({ where: { id } });
+    const row = await this.db.prisma.experiment.findUnique({ where: { id } });
     return row === null ? undefined : toExperiment(row);
   }
 
   /** Newest first. */
   async list(agentId: string, page: PageRequest): Promise<Page<Experiment>> {
     const where = { agentId };
-    const rows = await this.#db.prisma.experiment.findMany(newestFirst(where, page));
-    return toPage(rows.map(toExperiment), page, timeKey, (take) => this.#db.prisma.experiment.count({ where, take }));
+    const rows = await this.db.prisma.experiment.findMany(newestFirst(where, page));
+    return toPage(rows.map(toExperiment), page, timeKey, (take) => this.db.prisma.experiment.count({ where, take }));
   }
 
   /** How many cases experiments ask of a revision: those that are no drafts. */
   countCases(datasetId: string, revision: number): Promise<number> {
-    return this.#db.prisma.datasetCase.count({
+    return this.db.prisma.datasetCase.count({
       where: {
         datasetId,
         isDraft: false,
@@ -131,7 +123,7 @@ export class ExperimentStore {
 
   /** Writes an experiment with a row for each answer. @returns false while the organization has as many under way as may be. */
   create(row: NewExperiment, comparesPairs: boolean): Promise<boolean> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await lockRow(tx, 'organizations', row.orgId);
       if ((await tx.prisma.experiment.count({ where: { orgId: row.orgId, endedAt: null } })) >= openMax) return false;
       const { variants, scorers, repeats, id, datasetId, revision } = row;
@@ -160,7 +152,7 @@ export class ExperimentStore {
    * @returns undefined when it has ended.
    */
   async begin(id: string, at: Date): Promise<(Experiment & { readonly fence: number }) | undefined> {
-    const row = await this.#db.transaction(async (tx) => {
+    const row = await this.db.transaction(async (tx) => {
       await lockRow(tx, 'experiments', id);
       const before = await tx.prisma.experiment.findUnique({ where: { id } });
       if (before === null || before.endedAt !== null) return undefined;
@@ -195,7 +187,7 @@ export class ExperimentStore {
     answers: readonly FinishedQuestion[],
     count: number,
   ): Promise<readonly ClaimedQuestion[]> {
-    const claimed = await this.#db.query<ClaimedQuestion>(
+    const claimed = await this.db.query<ClaimedQuestion>(
       `with experiment as materialized (select id, status, fence from experiments where id = $1 for no key update),
        answered as materialized (
          select * from jsonb_to_recordset($3::jsonb) as a("caseId" text, variant int, repeat int, state text, answer text, details jsonb, scores jsonb,
@@ -235,12 +227,12 @@ export class ExperimentStore {
   /** Gives a claimed question back that was not asked. */
   async release(id: string, { caseId, variant, repeat }: ClaimedQuestion, fence: number): Promise<void> {
     const where = { experimentId: id, caseId, variant, repeat, fence, state: 'ASKED' };
-    await this.#db.prisma.experimentResult.updateMany({ where, data: { state: 'PENDING' } });
+    await this.db.prisma.experimentResult.updateMany({ where, data: { state: 'PENDING' } });
   }
 
   /** An answer with a judge that a budget refused. @returns undefined when there is none. */
   async findUnjudged(id: string): Promise<UnjudgedAnswer | undefined> {
-    const [found] = await this.#db.query<UnjudgedAnswer>(
+    const [found] = await this.db.query<UnjudgedAnswer>(
       `select r."caseId", r.variant, r.repeat, r.answer, r.scores, c.content
        from experiment_results r join dataset_cases c on c.id = r."caseId" and c."fromRevision" = r."caseRevision"
        where r."experimentId" = $1 and ${isUnjudged} order by r."caseId", r.repeat, r.variant limit 1`,
@@ -252,7 +244,7 @@ export class ExperimentStore {
   /** Writes what judges said of an answer that is there, unless another process works on the experiment. */
   async rescore(id: string, { caseId, variant, repeat }: ClaimedQuestion, fence: number, result: Rescore): Promise<void> {
     const { scores, passed, value, judgeTokens, judgeCost } = result;
-    await this.#db.query(
+    await this.db.query(
       `with experiment as (
          update experiments set tokens = tokens + $9, cost = cost + $10, "updatedAt" = now() where id = $1 and fence = $5 returning id)
        update experiment_results r set scores = $6::jsonb, passed = $7, value = $8 from experiment
@@ -264,7 +256,7 @@ export class ExperimentStore {
 
   /** Claims two answers of a case that a judge has not compared. One process works on an experiment, so none is claimed twice. */
   async claimPair(id: string, fence: number): Promise<ClaimedPair | undefined> {
-    const [claimed] = await this.#db.query<ClaimedPair>(
+    const [claimed] = await this.db.query<ClaimedPair>(
       `update experiment_results r set "pairState" = 'ASKED'
        from (select o."caseId", o.variant, o.repeat, o."caseRevision", f.answer as first, o.answer as second
              from experiment_results o join experiment_results f on f."experimentId" = $1 and f."caseId" = o."caseId" and f.repeat = o.repeat
@@ -290,9 +282,9 @@ export class ExperimentStore {
     const where = { experimentId: id, caseId, variant, repeat, pairState: 'ASKED' };
     const written =
       pair === undefined ? { pairState: 'PENDING' } : { pairState: 'DONE', pair: pair as unknown as Prisma.InputJsonObject };
-    await this.#db.prisma.experimentResult.updateMany({ where, data: written });
+    await this.db.prisma.experimentResult.updateMany({ where, data: written });
     const data = { tokens: { increment: tokens }, cost: { increment: cost } };
-    await this.#db.prisma.experiment.updateMany({ where: { id }, data });
+    await this.db.prisma.experiment.updateMany({ where: { id }, data });
     this.#announce(id);
   }
 
@@ -309,14 +301,14 @@ export class ExperimentStore {
     fence?: number,
   ): Promise<boolean> {
     const where = { id, status: { in: [...from] }, ...(fence === undefined ? {} : { fence }) };
-    const { count } = await this.#db.prisma.experiment.updateMany({ where, data: changes });
+    const { count } = await this.db.prisma.experiment.updateMany({ where, data: changes });
     if (count > 0) this.#announce(id);
     return count > 0;
   }
 
   /** @returns false when answers came since it was read: the summary may lack them. */
   async setSummary({ id, doneCount, failedCount }: Experiment, summary: ExperimentSummary): Promise<boolean> {
-    const { count } = await this.#db.prisma.experiment.updateMany({
+    const { count } = await this.db.prisma.experiment.updateMany({
       where: { id, doneCount, failedCount },
       data: { summary: summary as unknown as Prisma.InputJsonObject },
     });
@@ -326,7 +318,7 @@ export class ExperimentStore {
 
   /** Lets an experiment that has ended ask what it has not asked, and what was interrupted. @returns false while it has not ended, or has nothing left. */
   resume(id: string, { tokensMax, costMax }: Pick<Experiment, 'tokensMax' | 'costMax'>): Promise<boolean> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await lockRow(tx, 'experiments', id);
       const before = await tx.prisma.experiment.findUnique({ where: { id } });
       if (before === null || before.endedAt === null) return false;
@@ -352,7 +344,7 @@ export class ExperimentStore {
 
   /** What the summary of an experiment is made of: one row for each case and variant. */
   figures(id: string): Promise<readonly CaseFigures[]> {
-    return this.#db.query<CaseFigures>(
+    return this.db.query<CaseFigures>(
       `select "caseId", variant, max(weight) as weight, count(*) filter (where passed is not null)::int as "scoredCount",
          count(*) filter (where passed)::int as "passedCount", coalesce(sum(value) filter (where passed is not null), 0) as "valueSum",
          count(*) filter (where state = 'FAILED')::int as "failedCount",
@@ -378,12 +370,12 @@ export class ExperimentStore {
     const mean = (place: string) => `avg(value) filter (where passed is not null and variant = ${place})`;
     const sign = verdict === undefined ? '' : { BETTER: '>', SAME: '=', WORSE: '<' }[verdict];
     const having = verdict === undefined ? '' : `having ${mean('$4')} ${sign} ${mean(String(firstVariant))}`;
-    const places = await this.#db.query<Place>(
+    const places = await this.db.query<Place>(
       `select "caseId" as id, sum("rowBytes")::int as "rowBytes" from experiment_results
        where "experimentId" = $1 and "caseId" > $2 group by "caseId" ${having} order by "caseId" limit $3`,
       verdict === undefined ? [id, after, limit] : [id, after, limit, variant],
     );
-    const { rows, foundCount } = await readPage(this.#db, places, async (ids) => ids.map((caseId) => ({ id: caseId })));
+    const { rows, foundCount } = await readPage(this.db, places, async (ids) => ids.map((caseId) => ({ id: caseId })));
     return { ids: rows.map((row) => row.id), foundCount };
   }
 
@@ -392,7 +384,7 @@ export class ExperimentStore {
     id: string,
     caseIds: readonly string[],
   ): Promise<readonly (ExperimentResult & { readonly content: CaseContent; readonly tags: readonly string[] })[]> {
-    const rows = await this.#db.prisma.experimentResult.findMany({
+    const rows = await this.db.prisma.experimentResult.findMany({
       where: { experimentId: id, caseId: { in: [...caseIds] } },
       orderBy: [{ caseId: 'asc' }, { variant: 'asc' }, { repeat: 'asc' }],
       include: { case: { select: { content: true, tags: true } } },
@@ -407,11 +399,11 @@ export class ExperimentStore {
   /** Experiments whose jobs have given up. */
   async abandoned(before: Date, limit: number): Promise<readonly string[]> {
     const where = { endedAt: null, updatedAt: { lt: before } };
-    return (await this.#db.prisma.experiment.findMany({ where, take: limit, select: { id: true } })).map(({ id }) => id);
+    return (await this.db.prisma.experiment.findMany({ where, take: limit, select: { id: true } })).map(({ id }) => id);
   }
 
   #announce(id: string): void {
-    this.#signals.publish('experiment-changed', id);
+    this.signals.publish('experiment-changed', id);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Database } from '../../ground/database.ts';
 import { heldRows } from '../../ground/holds.ts';
 import { type BoundedRows, byTime as inOrderOfTime, readPage } from '../../ground/lists/paging.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { Store } from '../../ground/store.ts';
 import { type FileOwner, type FilePlace, type FileSpan, listFileTables } from './file-tables.ts';
 
 export interface FileQuery {
@@ -17,16 +18,10 @@ export interface FileQuery {
 
 export type NewFile = Omit<StoredFile, 'chatId' | 'dataSourceId'>;
 
-export class FileStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class FileStore extends Store {
   /** @returns false when the user has `filesMax` files already. */
   create(file: NewFile, filesMax: number): Promise<boolean> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       const { userId, orgId } = file;
       // Uploads of one user take turns, so that they cannot pass the limit together.
       await lockRow(tx, 'users', userId);
@@ -38,7 +33,7 @@ export class FileStore {
 
   /** Those of the ids that are the owner's and have their content, in no order. Expired ones are gone. */
   async findMany(ids: readonly string[], owner: FileOwner): Promise<readonly StoredFile[]> {
-    const rows = await Promise.all(listFileTables(this.#db, owner).map((table) => table.rows(ids)));
+    const rows = await Promise.all(listFileTables(this.db, owner).map((table) => table.rows(ids)));
     return rows.flat();
   }
 
@@ -50,35 +45,35 @@ export class FileStore {
   ): Promise<Page<StoredFile>> {
     const isAlive = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
     const where = { AND: [{ userId, orgId }, isAlive, purpose === undefined ? {} : { purpose }] };
-    const places = await this.#db.prisma.file.findMany({
+    const places = await this.db.prisma.file.findMany({
       ...inOrderOfTime('createdAt', order, where, page),
       select: { id: true, rowBytes: true },
     });
-    const { rows, foundCount } = await readPage(this.#db, places, (ids) =>
-      this.#db.prisma.file.findMany({ where: { id: { in: ids } } }),
+    const { rows, foundCount } = await readPage(this.db, places, (ids) =>
+      this.db.prisma.file.findMany({ where: { id: { in: ids } } }),
     );
     const files = rows.map(
       (row): StoredFile => ({ ...row, purpose: row.purpose as FilePurpose, chatId: null, dataSourceId: null }),
     );
-    return toPage(files, page, timeKey, (take) => this.#db.prisma.file.count({ where, take }), foundCount);
+    return toPage(files, page, timeKey, (take) => this.db.prisma.file.count({ where, take }), foundCount);
   }
 
   list(owner: FileOwner, query: FileQuery): Promise<{ readonly rows: readonly StoredFile[]; readonly foundCount: number }> {
-    return listFiles(this.#db, owner, query);
+    return listFiles(this.db, owner, query);
   }
 
   /** Deletes a file that is in no chat. @returns the key of its bytes; undefined when it was gone. */
   async delete(id: string): Promise<string | undefined> {
-    return (await unlessMissing(this.#db.prisma.file.delete({ where: { id }, select: { blobKey: true } })))?.blobKey;
+    return (await unlessMissing(this.db.prisma.file.delete({ where: { id }, select: { blobKey: true } })))?.blobKey;
   }
 
   /** Files that expired, and that no legal hold keeps. */
   async expired(limit: number): Promise<readonly { readonly id: string; readonly orgId: string; readonly tenantId: string }[]> {
-    const where = { expiresAt: { lte: new Date() }, NOT: await heldRows(this.#db, 'userId') };
-    const files = await this.#db.prisma.file.findMany({ where, take: limit, select: { id: true, orgId: true } });
+    const where = { expiresAt: { lte: new Date() }, NOT: await heldRows(this.db, 'userId') };
+    const files = await this.db.prisma.file.findMany({ where, take: limit, select: { id: true, orgId: true } });
     const ids = [...new Set(files.map(({ orgId }) => orgId))];
     const select = { id: true, tenantId: true };
-    const organizations = await this.#db.prisma.organization.findMany({ where: { id: { in: ids } }, select });
+    const organizations = await this.db.prisma.organization.findMany({ where: { id: { in: ids } }, select });
     const tenants = new Map(organizations.map(({ id, tenantId }) => [id, tenantId]));
     return files.flatMap(({ id, orgId }) => {
       const tenantId = tenants.get(orgId);

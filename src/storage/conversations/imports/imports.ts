@@ -7,10 +7,10 @@ import type {
 } from '../../../entities/conversations/chats/import.ts';
 import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Prisma } from '../../generated/client.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { addImportedChat, hasOrigin, type NewImportedChat } from './chats.ts';
 
 /** Whose imports. */
@@ -46,18 +46,10 @@ const chatNamesMax = 5;
 const openStatuses = ['WAITING', 'READING', 'UNDOING'];
 const readStatuses = ['WAITING', 'READING'];
 
-export class ChatImportStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ChatImportStore extends PublishingStore {
   /** @returns false when its person has as many imports under way as may be. */
   async create(row: NewChatImport, openMax: number): Promise<boolean> {
-    const isCreated = await this.#db.transaction(async (tx) => {
+    const isCreated = await this.db.transaction(async (tx) => {
       const { orgId, userId } = row;
       await lockRow(tx, 'users', userId);
       const { chatImport } = tx.prisma;
@@ -73,19 +65,19 @@ export class ChatImportStore {
   }
 
   async find(id: string): Promise<(ChatImport & { readonly place: ImportPlace }) | undefined> {
-    const row = await this.#db.prisma.chatImport.findUnique({ where: { id } });
+    const row = await this.db.prisma.chatImport.findUnique({ where: { id } });
     return row === null ? undefined : { ...toImport(row), place: { start: row.windowStart, done: row.windowDone } };
   }
 
   async findMany(ids: readonly string[], { orgId, userId }: ImportOwner): Promise<readonly ChatImport[]> {
-    return (await this.#db.prisma.chatImport.findMany({ where: { id: { in: [...ids] }, orgId, userId } })).map(toImport);
+    return (await this.db.prisma.chatImport.findMany({ where: { id: { in: [...ids] }, orgId, userId } })).map(toImport);
   }
 
   /** Newest first. */
   async list({ orgId, userId }: ImportOwner, page: PageRequest): Promise<Page<ChatImport>> {
     const where = { orgId, userId };
-    const rows = await this.#db.prisma.chatImport.findMany(newestFirst(where, page));
-    return toPage(rows.map(toImport), page, timeKey, (take) => this.#db.prisma.chatImport.count({ where, take }));
+    const rows = await this.db.prisma.chatImport.findMany(newestFirst(where, page));
+    return toPage(rows.map(toImport), page, timeKey, (take) => this.db.prisma.chatImport.count({ where, take }));
   }
 
   /** Begins or goes on to read. @returns false when it has ended. */
@@ -103,7 +95,7 @@ export class ChatImportStore {
    * its person has from an earlier import is not brought again.
    */
   async bring(id: string, place: ImportPlace, chat: NewImportedChat, omissions: readonly NewOmission[]): Promise<BroughtChat> {
-    const result = await this.#db.transaction(async (tx): Promise<BroughtChat> => {
+    const result = await this.db.transaction(async (tx): Promise<BroughtChat> => {
       const row = await lockImport(tx, id);
       if (row?.status !== 'READING') return 'stopped';
       if (row.windowStart !== place.start || row.windowDone !== place.done) return 'passed';
@@ -119,7 +111,7 @@ export class ChatImportStore {
       await tx.prisma.chatImport.update({ where: { id }, data });
       return isExisting ? 'existing' : 'imported';
     });
-    if (result === 'imported') this.#signals.publish('chat-changed', chat.id);
+    if (result === 'imported') this.signals.publish('chat-changed', chat.id);
     if (result === 'imported' || result === 'existing') this.#announce(id);
     return result;
   }
@@ -159,7 +151,7 @@ export class ChatImportStore {
     after: string,
     limit: number,
   ): Promise<readonly { readonly id: string; readonly isContinued: boolean }[]> {
-    const rows = await this.#db.prisma.chatOrigin.findMany({
+    const rows = await this.db.prisma.chatOrigin.findMany({
       where: { importId, chatId: { gt: after }, chat: { deletedAt: null } },
       orderBy: { chatId: 'asc' },
       take: limit,
@@ -177,13 +169,13 @@ export class ChatImportStore {
   /** Imports whose jobs have given up. */
   async abandoned(before: Date, limit: number): Promise<readonly ChatImport[]> {
     const where = { endedAt: null, status: { in: openStatuses }, updatedAt: { lt: before } };
-    return (await this.#db.prisma.chatImport.findMany({ where, take: limit })).map(toImport);
+    return (await this.db.prisma.chatImport.findMany({ where, take: limit })).map(toImport);
   }
 
   /** The imports that chats come from, by chat. */
   async ofChats(chatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const where = { chatId: { in: [...chatIds] }, importId: { not: null } };
-    const rows = await this.#db.prisma.chatOrigin.findMany({ where, select: { chatId: true, importId: true } });
+    const rows = await this.db.prisma.chatOrigin.findMany({ where, select: { chatId: true, importId: true } });
     return new Map(rows.flatMap(({ chatId, importId }) => (importId === null ? [] : [[chatId, importId] as const])));
   }
 
@@ -194,7 +186,7 @@ export class ChatImportStore {
     omissions: readonly NewOmission[],
     format?: ChatImportFormat,
   ): Promise<boolean> {
-    const isAdvanced = await this.#db.transaction(async (tx) => {
+    const isAdvanced = await this.db.transaction(async (tx) => {
       const row = await lockImport(tx, id);
       if (row?.status !== 'READING') return false;
       if (row.windowStart !== from.start || row.windowDone !== from.done) return true;
@@ -207,13 +199,13 @@ export class ChatImportStore {
   }
 
   async #change(id: string, from: readonly string[], data: Prisma.ChatImportUpdateManyMutationInput): Promise<boolean> {
-    const { count } = await this.#db.prisma.chatImport.updateMany({ where: { id, status: { in: [...from] } }, data });
+    const { count } = await this.db.prisma.chatImport.updateMany({ where: { id, status: { in: [...from] } }, data });
     if (count > 0) this.#announce(id);
     return count > 0;
   }
 
   #announce(id: string): void {
-    this.#signals.publish('chat-import-changed', id);
+    this.signals.publish('chat-import-changed', id);
   }
 }
 

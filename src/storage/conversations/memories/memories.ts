@@ -4,8 +4,8 @@ import { unlessMissing } from '../../ground/conflicts.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import type { MemoryFilter, MemoryOwner } from './owner.ts';
 import { type RankedMemory, rankMemories } from './ranking.ts';
 
@@ -28,28 +28,20 @@ const shownColumns = {
   ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, key: true, text: true },
 } as const;
 
-export class MemoryStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class MemoryStore extends PublishingStore {
   findMany(ids: readonly string[], { orgId, userId }: MemoryOwner): Promise<readonly Memory[]> {
-    return this.#db.prisma.memory.findMany({ where: { id: { in: [...ids] }, orgId, userId }, select: shownColumns });
+    return this.db.prisma.memory.findMany({ where: { id: { in: [...ids] }, orgId, userId }, select: shownColumns });
   }
 
   async find(id: string, { orgId, userId }: MemoryOwner): Promise<Memory | undefined> {
-    return (await this.#db.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shownColumns })) ?? undefined;
+    return (await this.db.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shownColumns })) ?? undefined;
   }
 
   /** Newest first. */
   async list(filter: MemoryFilter, page: PageRequest): Promise<Page<Memory>> {
     const where = toWhere(filter);
-    const rows = await this.#db.prisma.memory.findMany({ ...newestFirst(where, page), select: shownColumns });
-    return toPage(rows, page, timeKey, (take) => this.#db.prisma.memory.count({ where, take }));
+    const rows = await this.db.prisma.memory.findMany({ ...newestFirst(where, page), select: shownColumns });
+    return toPage(rows, page, timeKey, (take) => this.db.prisma.memory.count({ where, take }));
   }
 
   /** A page of the memories of a user with each of several agents, newest first. Cost: two statements; one more for counts. */
@@ -58,16 +50,16 @@ export class MemoryStore {
     agentIds: readonly string[],
     page: PageRequest,
   ): Promise<ReadonlyMap<string, Page<Memory>>> {
-    const db = this.#db;
+    const db = this.db;
 
     const ofAgents = { in: [...agentIds] };
-    return readChildPages<Memory>(this.#db, page, {
+    return readChildPages<Memory>(this.db, page, {
       async findPlaces() {
         const memories = { ...newestFirst({ orgId, userId }, page), select: { id: true } };
         const agents = await db.prisma.agent.findMany({ where: { id: ofAgents }, select: { id: true, memories } });
         return agents.map(({ id, memories: places }) => ({ id, places }));
       },
-      read: (ids) => this.#db.prisma.memory.findMany({ where: { id: { in: ids } }, select: shownColumns }),
+      read: (ids) => this.db.prisma.memory.findMany({ where: { id: { in: ids } }, select: shownColumns }),
       keyOf: timeKey,
       async countAll() {
         const groups = await db.prisma.memory.groupBy({
@@ -82,14 +74,14 @@ export class MemoryStore {
 
   /** Stores a memory. One with the same key and agent is replaced; the same call stores nothing twice. */
   async remember(memory: NewMemory, countMax: number): Promise<Remembered> {
-    const result = await inTurn(this.#db, memory, (tx) => remember(tx, memory, countMax));
+    const result = await inTurn(this.db, memory, (tx) => remember(tx, memory, countMax));
     if (result.kind === 'stored' || result.kind === 'replaced') this.#announce(result.memory.id);
     return result;
   }
 
   /** @returns undefined when it is gone; `conflict` when another memory with the same agent has the key. */
   async update(id: string, owner: MemoryOwner, changes: MemoryChanges): Promise<Memory | 'conflict' | undefined> {
-    const result = await inTurn(this.#db, owner, async (tx) => {
+    const result = await inTurn(this.db, owner, async (tx) => {
       const { orgId, userId } = owner;
       const before = await tx.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shownColumns });
       if (before === null) return undefined;
@@ -110,7 +102,7 @@ export class MemoryStore {
   /** @returns false when there was none. */
   async delete(id: string, filter: MemoryFilter): Promise<boolean> {
     const where = { ...toWhere(filter), id };
-    const { count } = await this.#db.transaction(({ prisma }) => prisma.memory.deleteMany({ where }));
+    const { count } = await this.db.transaction(({ prisma }) => prisma.memory.deleteMany({ where }));
     if (count > 0) this.#announce(id);
     return count > 0;
   }
@@ -118,7 +110,7 @@ export class MemoryStore {
   /** @returns how many there were. */
   async deleteAll(filter: MemoryFilter): Promise<number> {
     const where = toWhere(filter);
-    const { count, ids } = await this.#db.transaction(async ({ prisma: { memory } }) => {
+    const { count, ids } = await this.db.transaction(async ({ prisma: { memory } }) => {
       const memoryRows = await memory.findMany({ where, select: { id: true } });
       return { ids: memoryRows.map(({ id }) => id), ...(await memory.deleteMany({ where })) };
     });
@@ -128,11 +120,11 @@ export class MemoryStore {
 
   /** The memories closest to a question, by BM25; see ranking.ts. */
   search(filter: Required<MemoryFilter>, question: string, limit: number): Promise<readonly RankedMemory[]> {
-    return rankMemories(this.#db, filter, question, limit);
+    return rankMemories(this.db, filter, question, limit);
   }
 
   #announce(id: string) {
-    return this.#signals.publish('memory-changed', id);
+    return this.signals.publish('memory-changed', id);
   }
 }
 

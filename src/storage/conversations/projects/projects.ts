@@ -6,7 +6,7 @@ import { settled } from '../../ground/conflicts.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { mergeLatest, newestFirst, readPage } from '../../ground/lists/paging.ts';
 import { containing } from '../../ground/lists/where.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { dataSourceWhere } from '../../knowledge/sources/filter.ts';
 import { projectWhere } from './filter.ts';
 
@@ -34,31 +34,23 @@ const columns = {
   instructions: true,
 } as const;
 
-export class ProjectStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ProjectStore extends PublishingStore {
   async find(id: string, filter: ProjectFilter): Promise<Project | undefined> {
     return (await this.findMany([id], filter))[0];
   }
 
   findMany(ids: readonly string[], filter: ProjectFilter): Promise<readonly Project[]> {
     const where = { AND: [{ id: { in: [...ids] } }, projectWhere(filter)] };
-    return this.#db.prisma.project.findMany({ where, select: columns });
+    return this.db.prisma.project.findMany({ where, select: columns });
   }
 
   /** Newest first. */
   list(filter: ProjectFilter, search: string | undefined, page: PageRequest): Promise<Page<Project>> {
-    return listProjects(this.#db, filter, search, page);
+    return listProjects(this.db, filter, search, page);
   }
 
   async create(project: Omit<Project, 'updatedAt'>, parts: ProjectParts): Promise<void> {
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       await tx.prisma.project.create({ data: { ...project, updatedAt: project.createdAt } });
       await settled(addParts(tx, project.id, parts), 'project');
     });
@@ -66,7 +58,7 @@ export class ProjectStore {
 
   /** Absent parts stay. */
   async update(id: string, changes: ProjectChanges, parts: Partial<ProjectParts>): Promise<void> {
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       const { project, projectGroup, projectSource, projectAgent } = tx.prisma;
       await settled(
         project.update({ where: { id }, data: { ...changes, updatedAt: new Date() }, select: { id: true } }),
@@ -82,14 +74,14 @@ export class ProjectStore {
 
   /** Its chats stay with their users, in no project. @returns false when it was deleted before. */
   async delete(id: string): Promise<boolean> {
-    const chats = await this.#db.transaction((tx) => deleteProject(tx, id));
-    for (const chatId of chats ?? []) this.#signals.publish('chat-changed', chatId);
+    const chats = await this.db.transaction((tx) => deleteProject(tx, id));
+    for (const chatId of chats ?? []) this.signals.publish('chat-changed', chatId);
     return chats !== undefined;
   }
 
   /** The parts of each project. Three statements. */
   async partsOf(ids: readonly string[]): Promise<ReadonlyMap<string, ProjectParts>> {
-    const { projectGroup, projectSource, projectAgent } = this.#db.prisma;
+    const { projectGroup, projectSource, projectAgent } = this.db.prisma;
     const where = { projectId: { in: [...ids] } };
     const groups = await projectGroup.findMany({ where, orderBy: { groupId: 'asc' } });
     const sources = await projectSource.findMany({ where, orderBy: { dataSourceId: 'asc' } });
@@ -112,7 +104,7 @@ export class ProjectStore {
     if (project === undefined) return undefined;
     const { orgId, name, instructions } = project;
     const where = { AND: [{ orgId, deletingAt: null, projects: { some: { projectId: id } } }, dataSourceWhere(readable)] };
-    const sources = await this.#db.prisma.dataSource.findMany({ where, select: { id: true }, orderBy: { id: 'asc' } });
+    const sources = await this.db.prisma.dataSource.findMany({ where, select: { id: true }, orderBy: { id: 'asc' } });
     return { name, instructions, orgId, dataSourceIds: sources.map((source) => source.id) };
   }
 }

@@ -2,10 +2,10 @@ import type { Prompt, PromptVisibility } from '../../../entities/conversations/p
 import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Prisma } from '../../generated/client.ts';
 import { unlessMissing } from '../../ground/conflicts.ts';
-import type { Database } from '../../ground/database.ts';
 import { mergeLatest, newestFirst, readPage } from '../../ground/lists/paging.ts';
 import { containing } from '../../ground/lists/where.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { Store } from '../../ground/store.ts';
 
 /** Whose prompts: a person's own, those shared with its groups, and those of the organization. */
 export interface PromptReader {
@@ -18,17 +18,11 @@ export type PromptChanges = Partial<Pick<Prompt, 'name' | 'command' | 'text' | '
 /** `full`: its person has as many as may be. `taken`: another prompt of the person has the command. */
 export type PromptWrite = 'written' | 'full' | 'taken' | 'missing';
 
-export class PromptStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class PromptStore extends Store {
   /** Those among `ids` that the reader may use. */
   async findMany(ids: readonly string[], reader: PromptReader): Promise<readonly Prompt[]> {
     const where = { AND: [{ id: { in: [...ids] } }, { OR: [...alternatives(reader)] }] };
-    return (await this.#db.prisma.prompt.findMany({ where, include })).map(toPrompt);
+    return (await this.db.prisma.prompt.findMany({ where, include })).map(toPrompt);
   }
 
   /**
@@ -41,7 +35,7 @@ export class PromptStore {
     { search, onlyOwn }: { readonly search?: string | undefined; readonly onlyOwn: boolean },
     page: PageRequest,
   ): Promise<Page<Prompt>> {
-    const { prompt } = this.#db.prisma;
+    const { prompt } = this.db.prisma;
     const matching = search === undefined ? [] : [{ OR: [{ name: containing(search) }, { command: containing(search) }] }];
     const ways = alternatives(reader).slice(0, onlyOwn ? 1 : undefined);
     const lists = await Promise.all(
@@ -53,7 +47,7 @@ export class PromptStore {
       ),
     );
     const places = mergeLatest(lists, ({ createdAt }) => createdAt, page);
-    const { rows, foundCount } = await readPage(this.#db, places, async (ids) =>
+    const { rows, foundCount } = await readPage(this.db, places, async (ids) =>
       (await prompt.findMany({ where: { id: { in: ids } }, include })).map(toPrompt),
     );
     const count = (take: number) => prompt.count({ where: { AND: [{ OR: [...ways] }, ...matching] }, take });
@@ -62,7 +56,7 @@ export class PromptStore {
 
   /** Writes of one person take turns, so that they cannot pass the limit together, nor give a command to two prompts. */
   create(row: Omit<Prompt, 'updatedAt'>, countMax: number): Promise<PromptWrite> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await lockRow(tx, 'users', row.userId);
       const { prompt } = tx.prisma;
       const { groupIds, ...data } = row;
@@ -75,7 +69,7 @@ export class PromptStore {
   }
 
   update(id: string, owner: PromptReader, { groupIds, ...data }: PromptChanges): Promise<PromptWrite> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await lockRow(tx, 'users', owner.userId);
       const { prompt, promptGroup } = tx.prisma;
       const { orgId, userId } = owner;
@@ -94,7 +88,7 @@ export class PromptStore {
 
   /** @returns false when it was gone. */
   async delete(id: string): Promise<boolean> {
-    return (await this.#db.prisma.prompt.deleteMany({ where: { id } })).count === 1;
+    return (await this.db.prisma.prompt.deleteMany({ where: { id } })).count === 1;
   }
 }
 

@@ -1,8 +1,9 @@
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Prisma } from '../../generated/client.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { lockRows } from '../../ground/sql/locks.ts';
+import { Store } from '../../ground/store.ts';
 
 /** A call that waits for a person's approval. */
 export interface CallApproval {
@@ -23,16 +24,10 @@ export interface StoredApproval extends CallApproval {
 const lifetimeMs = 30 * 86_400_000;
 const sweptAtOnce = 5_000;
 
-export class ApprovalStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class ApprovalStore extends Store {
   async ask({ parameters, ...approval }: CallApproval): Promise<void> {
     const expiresAt = new Date(Date.now() + lifetimeMs);
-    await this.#db.prisma.callApproval.create({
+    await this.db.prisma.callApproval.create({
       data: { ...approval, expiresAt, parameters: parameters as Prisma.InputJsonObject },
     });
   }
@@ -45,7 +40,7 @@ export class ApprovalStore {
     if (ids.length === 0) return [];
     const where = { id: { in: [...ids] }, orgId, userId, expiresAt: { gt: new Date() } };
     const omit = { createdAt: true, expiresAt: true };
-    const rows = await this.#db.prisma.callApproval.findMany({ where, omit });
+    const rows = await this.db.prisma.callApproval.findMany({ where, omit });
     return rows.map(({ answeredAt, parameters, ...approval }) => ({
       ...approval,
       parameters: parameters as WireObject,
@@ -55,13 +50,13 @@ export class ApprovalStore {
 
   /** For a run that is not stored. @throws like `answerApprovals`. */
   answer(ids: readonly string[]): Promise<void> {
-    return this.#db.transaction((tx) => answerApprovals(tx, ids));
+    return this.db.transaction((tx) => answerApprovals(tx, ids));
   }
 
   /** Deletes those that have expired, at most 5,000 at a time. @returns how many. */
   async sweep(): Promise<number> {
     const where = { expiresAt: { lt: new Date() } };
-    return (await this.#db.prisma.callApproval.deleteMany({ where, limit: sweptAtOnce })).count;
+    return (await this.db.prisma.callApproval.deleteMany({ where, limit: sweptAtOnce })).count;
   }
 }
 

@@ -2,9 +2,9 @@ import type { UserInputValues } from '../../../entities/agents/part.ts';
 import type { NewMessage } from '../../../entities/conversations/chats/chat.ts';
 import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import type { NewRun, Run } from '../../../entities/conversations/runs/run.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { lockChat } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { findAnswered } from '../chats/branches.ts';
 import { addMessages } from '../chats/messages.ts';
 import { addRun } from './leases.ts';
@@ -31,29 +31,21 @@ export interface BesideTurn {
 export type BesideResult = { readonly kind: 'started' | 'missing' | 'message-missing' | 'full' };
 
 /** Runs that answer one message beside each other, each on a branch of its own. */
-export class ComparisonStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ComparisonStore extends PublishingStore {
   /** Begins a run beside others. It does not hold its chat: messages can be sent meanwhile. */
   async begin(turn: BesideTurn): Promise<BesideResult> {
     const { run } = turn;
-    const result = await this.#db.transaction((tx) => beginBeside(tx, turn));
+    const result = await this.db.transaction((tx) => beginBeside(tx, turn));
     if (result.kind !== 'started') return result;
-    this.#signals.publish('chat-changed', run.chatId);
-    this.#signals.publish('run-changed', run.id);
+    this.signals.publish('chat-changed', run.chatId);
+    this.signals.publish('run-changed', run.id);
     return result;
   }
 
   /** The runs that answer messages beside the run of their branch, by message, in their order. Cost: one statement. */
   async ofMessages(messageIds: readonly string[]): Promise<ReadonlyMap<string, readonly Run[]>> {
     if (messageIds.length === 0) return new Map();
-    const rows = await this.#db.prisma.run.findMany({
+    const rows = await this.db.prisma.run.findMany({
       where: { besideMessageId: { in: [...messageIds] } },
       orderBy: { id: 'asc' },
       omit: unseen,

@@ -4,18 +4,13 @@ import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Database } from '../../ground/database.ts';
 import { requireShortList } from '../../ground/lists/paging.ts';
+import { Store } from '../../ground/store.ts';
 
 /** The logs of runs: what they tell of several runs, and how long they are kept. */
-export class RunEventStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class RunEventStore extends Store {
   /** Whether any event of the run still exists. */
   async has(runId: string): Promise<boolean> {
-    return (await this.#db.prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null;
+    return (await this.db.prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null;
   }
 
   /**
@@ -25,7 +20,7 @@ export class RunEventStore {
    * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
    */
   readStates(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>> {
-    return readStates(this.#db, runIds);
+    return readStates(this.db, runIds);
   }
 
   /**
@@ -35,12 +30,12 @@ export class RunEventStore {
    * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
    */
   readLogs(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>> {
-    return readLogs(this.#db, runIds);
+    return readLogs(this.db, runIds);
   }
 
   /** Keeps what tells the state of a response when its events are deleted. A response that was deleted meanwhile keeps nothing. */
   async keepFolded(runId: string, events: readonly RunEvent[]): Promise<void> {
-    await this.#db.execute(
+    await this.db.execute(
       `insert into folded_responses ("runId", events) select id, $2::json from runs where id = $1
          on conflict ("runId") do update set events = excluded.events`,
       [runId, JSON.stringify(events)],

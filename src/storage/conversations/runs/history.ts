@@ -11,6 +11,7 @@ import { agentWhere } from '../../agents/filter.ts';
 import type { Database } from '../../ground/database.ts';
 import { readingOrder } from '../../ground/lists/paging.ts';
 import { Parameters } from '../../ground/sql/where.ts';
+import { Store } from '../../ground/store.ts';
 import { chatCondition } from '../chats/filter.ts';
 import { pagesOfAgents } from './agent-pages.ts';
 import { type FigureRow, percentiles, sums, toFigures } from './figures.ts';
@@ -28,16 +29,10 @@ const questionCharsMax = 2_000;
 const searchMatchesMax = 100;
 
 /** The rows of all runs, stored or not. */
-export class RunHistoryStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class RunHistoryStore extends Store {
   /** The runs among `ids` that match, in any order. Cost: one statement; one more for a rule about agents. */
   findMany(ids: readonly string[], filter: RunFilter): Promise<readonly Run[]> {
-    return findMany(this.#db, ids, filter);
+    return findMany(this.db, ids, filter);
   }
 
   /** The agents of an organization that match. Cost: one statement, which reads each alternative by its index. */
@@ -48,12 +43,12 @@ export class RunHistoryStore {
       (branch) => `select id from agents where "orgId" = ${home} and not "isDeleted" and ${agentCondition(branch, parameters)}`,
     );
     if (parts.length === 0) return [];
-    return (await this.#db.queryPlanned<{ readonly id: string }>(parts.join(' union '), parameters.values)).map(({ id }) => id);
+    return (await this.db.queryPlanned<{ readonly id: string }>(parts.join(' union '), parameters.values)).map(({ id }) => id);
   }
 
   /** Newest first, unless the query says otherwise. Cost: one statement; a page costs the same at any depth. */
   async list(reach: RunReach, query: RunHistoryQuery, page: PageRequest): Promise<Page<Run>> {
-    return toRunPage(this.#db, await findRuns<RunRow>(this.#db, reach, query, page), reach, query, page);
+    return toRunPage(this.db, await findRuns<RunRow>(this.db, reach, query, page), reach, query, page);
   }
 
   /** The same list with the steps of each run, as `stepsOf` has them. */
@@ -63,24 +58,24 @@ export class RunHistoryStore {
     page: PageRequest,
   ): Promise<{ readonly page: Page<Run>; readonly steps: ReadonlyMap<string, readonly RunStep[] | null> }> {
     const rows = await findRuns<RunRow & { readonly steps: readonly RunStep[] | null }>(
-      this.#db,
+      this.db,
       reach,
       query,
       page,
       ', runs.steps',
     );
-    return { page: toRunPage(this.#db, rows, reach, query, page), steps: new Map(rows.map(({ id, steps }) => [id, steps])) };
+    return { page: toRunPage(this.db, rows, reach, query, page), steps: new Map(rows.map(({ id, steps }) => [id, steps])) };
   }
 
   /** The same of each of several agents, as a list with the filter of that agent. Cost: two statements; one more for counts. */
   pagesOfAgents(reach: RunReach, agentIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<Run>>> {
-    return pagesOfAgents(this.#db, reach, agentIds, page);
+    return pagesOfAgents(this.db, reach, agentIds, page);
   }
 
   /** The steps in the rows of runs; null where the row itself says everything. */
   async stepsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly RunStep[] | null>> {
     if (ids.length === 0) return new Map();
-    const rows = await this.#db.prisma.run.findMany({ where: { id: { in: [...ids] } }, select: { id: true, steps: true } });
+    const rows = await this.db.prisma.run.findMany({ where: { id: { in: [...ids] } }, select: { id: true, steps: true } });
     return new Map(rows.map(({ id, steps }) => [id, steps as unknown as readonly RunStep[] | null]));
   }
 
@@ -93,7 +88,7 @@ export class RunHistoryStore {
     by: RunGrouping,
     bounds: { readonly rowsMax: number; readonly groupsMax: number },
   ): Promise<{ readonly total: RunFigures; readonly groups: readonly RunGroup[] }> {
-    return readStatistics(this.#db, reach, query, by, bounds);
+    return readStatistics(this.db, reach, query, by, bounds);
   }
 
   /** What the runs of agents in their own organizations took and cost, without percentiles. Cost: one statement for all agents. */
@@ -103,7 +98,7 @@ export class RunHistoryStore {
     until: Date,
   ): Promise<ReadonlyMap<string, RunFigures>> {
     if (agents.length === 0) return new Map();
-    const rows = await this.#db.queryPlanned<FigureRow & { readonly key: string }>(
+    const rows = await this.db.queryPlanned<FigureRow & { readonly key: string }>(
       `select a.id as key, ${sums} from unnest($1::text[], $2::text[]) as a(id, org)
          join runs on runs."agentId" = a.id and runs."orgId" = a.org
          where runs."createdAt" >= $3::timestamptz and runs."createdAt" < $4::timestamptz group by 1`,
@@ -114,7 +109,7 @@ export class RunHistoryStore {
 
   /** What the runs of an agent took and cost by its versions. Cost: one statement. */
   sumsOfVersions(span: VersionSpan, rowsMax: number): Promise<readonly VersionFigures[]> {
-    return readVersionFigures(this.#db, span, rowsMax);
+    return readVersionFigures(this.db, span, rowsMax);
   }
 
   /** Those of some agents that show their steps to all who use them, or match a rule that some agents do not. Cost: one statement; none without agents. */
@@ -122,21 +117,21 @@ export class RunHistoryStore {
     if (ids.length === 0) return new Set();
     const isOpen = { OR: [{ intermediateStepsVisible: true }, agentWhere(filter)] };
     const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, isOpen] };
-    return new Set((await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
+    return new Set((await this.db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
   }
 
   /** Those of some agents that are not deleted and match a rule. Cost: one statement; none without agents. */
   async agentsAmong(ids: readonly string[], filter: AgentFilter): Promise<ReadonlySet<string>> {
     if (ids.length === 0) return new Set();
     const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, agentWhere(filter)] };
-    return new Set((await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
+    return new Set((await this.db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
   }
 
   /** The questions of stored runs in chats that match: what the user said last in the messages that began each run, at most 2,000 characters. Cost: one statement. */
   async questionsOf(runIds: readonly string[], filter: ChatFilter): Promise<ReadonlyMap<string, string>> {
     if (runIds.length === 0) return new Map();
     const parameters = new Parameters();
-    const texts = await this.#db.query<{ readonly runId: string; readonly content: string }>(
+    const texts = await this.db.query<{ readonly runId: string; readonly content: string }>(
       `select distinct on (message."runId") message."runId", left(message.content, ${questionCharsMax}) as content
        from messages message join chats on chats.id = message."chatId"
        where message."runId" = any(${parameters.add(runIds)}::text[]) and message.role = 'user' and not message."isHidden"
@@ -153,14 +148,14 @@ export class RunHistoryStore {
     owner: { readonly userId: string; readonly orgId: string },
     agentIds: readonly string[] | 'all',
   ): Promise<readonly string[]> {
-    return findByQuestion(this.#db, text, owner, agentIds, searchMatchesMax);
+    return findByQuestion(this.db, text, owner, agentIds, searchMatchesMax);
   }
 
   /** Agents of an organization whose name contains a text. Cost: two statements. */
   async findAgentsByName(text: string, orgId: string, filter: AgentFilter): Promise<readonly string[]> {
-    const named = await fewAgentsWhere(this.#db, { agent: 'named', text });
+    const named = await fewAgentsWhere(this.db, { agent: 'named', text });
     const where = { AND: [{ orgId, isDeleted: false }, named, agentWhere(filter)] };
-    return (await this.#db.prisma.agent.findMany({ where, select: { id: true }, take: searchMatchesMax })).map(({ id }) => id);
+    return (await this.db.prisma.agent.findMany({ where, select: { id: true }, take: searchMatchesMax })).map(({ id }) => id);
   }
 }
 

@@ -3,8 +3,9 @@ import type { NewMessage } from '../../../entities/conversations/chats/chat.ts';
 import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import type { NewRun, Run } from '../../../entities/conversations/runs/run.ts';
 import { isId } from '../../../entities/ground/ids.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { leaseSql, milliseconds } from '../../ground/leases.ts';
+import { Store } from '../../ground/store.ts';
 import { type RunRow, toRun } from './rows.ts';
 
 /** A run that this process works on. Its writes count until another process takes a later lease. */
@@ -52,16 +53,10 @@ const isKeyRevoked = `not exists (select 1 from api_keys k join memberships m on
   and not exists (select 1 from schedules s join memberships m on m."orgId" = s."orgId" and m."userId" = s."userId"
   where s.id = runs."keyId" and s."userId" = runs."userId")`;
 
-export class RunLeases {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class RunLeases extends Store {
   /** Takes the run. @returns undefined when the run is over, waits, or cannot be taken in this manner. */
   async lease(id: string, owner: string, leaseMs: number, manner: LeaseManner): Promise<LeasedRun | undefined> {
-    const rows = await this.#db.query<LeasedRow>(
+    const rows = await this.db.query<LeasedRow>(
       `with before as (select id, "startedAt", least("leaseUntil", now()) as "heldUntil" from runs where id = $1 for no key update)
          update runs set ${leaseSql.taken('run', '$2', '$3')},
            attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
@@ -82,7 +77,7 @@ export class RunLeases {
       { leaseUntil: { lt: new Date() } },
       ...(allBefore === undefined ? [] : [{ createdAt: { lt: allBefore } }]),
     ];
-    const rows = await this.#db.prisma.run.findMany({
+    const rows = await this.db.prisma.run.findMany({
       where: { status: 'in_progress', isWaiting: false, OR: isAbandoned },
       orderBy: { leaseUntil: 'asc' },
       select: { id: true },
@@ -93,7 +88,7 @@ export class RunLeases {
 
   /** Extends the leases that `owner` still holds. @returns their runs. */
   async extend(owner: string, ids: readonly string[], leaseMs: number): Promise<readonly LeaseState[]> {
-    const rows = await this.#db.query<LeaseState>(
+    const rows = await this.db.query<LeaseState>(
       `update runs set ${leaseSql.until('run', '$3')}
          where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
          returning id, fence, "cancelRequestedAt" is not null as "isCancelRequested",
@@ -110,7 +105,7 @@ export class RunLeases {
     leaseMs: number,
   ): Promise<readonly { readonly id: string; readonly isWaiting: boolean }[]> {
     // Skips a row that another transaction holds; the next call extends it. Waiting for it with other rows locked could deadlock.
-    const rows = await this.#db.query<{ id: string; isWaiting: boolean }>(
+    const rows = await this.db.query<{ id: string; isWaiting: boolean }>(
       `with mine as (
            select id, "isWaiting" from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'),
          free as (
@@ -126,18 +121,18 @@ export class RunLeases {
   /** @returns false when the run is over or unknown. */
   async requestCancel(id: string): Promise<boolean> {
     const where = { id, status: 'in_progress' };
-    return (await this.#db.prisma.run.updateMany({ where, data: { cancelRequestedAt: new Date() } })).count === 1;
+    return (await this.db.prisma.run.updateMany({ where, data: { cancelRequestedAt: new Date() } })).count === 1;
   }
 
   /** @returns false when the run is over, waits or is unknown. */
   async requestPause(id: string): Promise<boolean> {
     const where = { id, status: 'in_progress', isWaiting: false };
-    return (await this.#db.prisma.run.updateMany({ where, data: { pauseRequestedAt: new Date() } })).count === 1;
+    return (await this.db.prisma.run.updateMany({ where, data: { pauseRequestedAt: new Date() } })).count === 1;
   }
 
   /** From now on no messages can be added to the run. @returns false when messages were added after the first `taken` times. */
   async closeSteers(id: string, fence: number, taken: number): Promise<boolean> {
-    const rows = await this.#db.query<{ isClosed: boolean }>(
+    const rows = await this.db.query<{ isClosed: boolean }>(
       `update runs set "isSteerClosed" = jsonb_array_length(steers) <= $3 where id = $1 and fence = $2
          returning "isSteerClosed" as "isClosed"`,
       [id, fence, taken],

@@ -2,10 +2,10 @@
 import { type NewMessage, type PromptPart, withTimes } from '../../../entities/conversations/chats/chat.ts';
 import type { QueuedMessage } from '../../../entities/conversations/chats/queue.ts';
 import type { Prisma } from '../../generated/client.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { requireShortList } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
 import { lockChat, lockRows } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { endQuietly } from './idle.ts';
 
 /** What a message that waits says from now on. */
@@ -51,23 +51,15 @@ const queuesSql = `
   order by "isWaiting", "queuePosition", id`;
 
 /** Messages of chats that were sent while a run answered: they wait for its end, or join it at its next step. */
-export class QueueStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class QueueStore extends PublishingStore {
   /**
    * By chat: first what joins the run that answers, then what waits, each in its order. Cost: one statement.
    *
    * @throws DomainError REPLY_TOO_LARGE when the messages are too long together.
    */
   async ofChats(chatIds: readonly string[]): Promise<ReadonlyMap<string, readonly QueuedMessage[]>> {
-    const rows = await this.#db.query<QueueRow>(queuesSql, [chatIds, this.#db.listMaxBytes]);
-    requireShortList(this.#db, rows[0]?.bytes ?? 0);
+    const rows = await this.db.query<QueueRow>(queuesSql, [chatIds, this.db.listMaxBytes]);
+    requireShortList(this.db, rows[0]?.bytes ?? 0);
     const queued = rows.flatMap(({ id: runId, chatId, isWaiting, pendingMessages, steers }) => {
       const messages = isWaiting ? readMessages(pendingMessages) : steers.flat();
       return messages
@@ -79,7 +71,7 @@ export class QueueStore {
 
   /** A message that waits in a chat; undefined when it does not, or not any more. */
   async find(chatId: string, messageId: string): Promise<QueuedInRun | undefined> {
-    const rows = await this.#db.prisma.run.findMany({
+    const rows = await this.db.prisma.run.findMany({
       where: { chatId, isWaiting: true, status: 'in_progress', kind: 'chat' },
       select: { id: true, modelId: true, pendingMessages: true, request: true },
     });
@@ -115,7 +107,7 @@ export class QueueStore {
     questionOf: QuestionReader,
     change: (messages: readonly NewMessage[]) => readonly NewMessage[],
   ): Promise<QueueChange> {
-    const result = await this.#db.transaction(async (tx): Promise<QueueChange> => {
+    const result = await this.db.transaction(async (tx): Promise<QueueChange> => {
       const run = await lockWaiting(tx, chatId, messageId);
       if (run === undefined) return { kind: 'gone' };
       const messages = change(run.messages);
@@ -128,8 +120,8 @@ export class QueueStore {
       await tx.prisma.run.update({ where: { id: run.id }, data });
       return { kind: 'changed' };
     });
-    if (result.kind !== 'gone') this.#signals.publish('chat-changed', chatId);
-    if (result.kind === 'emptied') this.#signals.publish('run-changed', result.runId);
+    if (result.kind !== 'gone') this.signals.publish('chat-changed', chatId);
+    if (result.kind === 'emptied') this.signals.publish('run-changed', result.runId);
     return result;
   }
 }

@@ -4,9 +4,10 @@ import type { RunItem } from '../../../entities/conversations/runs/event.ts';
 import type { ResponseItem, WireObject } from '../../../entities/conversations/runs/response.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
 import { noteMessageCount } from '../../agents/counters.ts';
-import type { Database, Sql, Transaction } from '../../ground/database.ts';
+import type { Sql, Transaction } from '../../ground/database.ts';
 import { readPage } from '../../ground/lists/paging.ts';
 import { lockChat } from '../../ground/sql/locks.ts';
+import { Store } from '../../ground/store.ts';
 import { removeMessages } from '../chats/branches.ts';
 import { spoken } from '../chats/clearing.ts';
 import { type RunRow, toRun, unseen } from './rows.ts';
@@ -28,22 +29,16 @@ export interface ItemPage {
   readonly order: 'asc' | 'desc';
 }
 
-export class ResponseStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class ResponseStore extends Store {
   async find(id: string, { userId, orgId }: ResponseOwner): Promise<Run | undefined> {
-    const found = await this.#db.prisma.run.findUnique({ where: { id, userId, orgId, isStored: true }, omit: unseen });
+    const found = await this.db.prisma.run.findUnique({ where: { id, userId, orgId, isStored: true }, omit: unseen });
     return found === null ? undefined : toRun(found as RunRow);
   }
 
   /** The newest item of each id among the owner's. Cost: two statements. */
   async findItems(ids: readonly string[], { userId, orgId }: ResponseOwner): Promise<ReadonlyMap<string, ItemMatch>> {
     if (ids.length === 0) return new Map();
-    const { responseItem } = this.#db.prisma;
+    const { responseItem } = this.db.prisma;
     const where = { itemId: { in: [...ids] }, userId, orgId };
     const groups = await responseItem.groupBy({ by: ['itemId', 'direction'], where, _max: { runId: true } });
     // An output is newer than the inputs that repeat it.
@@ -60,7 +55,7 @@ export class ResponseStore {
     id: string,
     { after, limit, order }: ItemPage,
   ): Promise<{ readonly items: readonly WireObject[]; readonly hasMore: boolean } | undefined> {
-    const { responseItem } = this.#db.prisma;
+    const { responseItem } = this.db.prisma;
     const isRising = order === 'asc';
     const own = { runId: id, direction: 'input' };
     let boundOrdinal: number | undefined;
@@ -81,7 +76,7 @@ export class ResponseStore {
       select: { ordinal: true, rowBytes: true },
     });
     const places = itemRows.map(({ ordinal, rowBytes }) => ({ id: String(ordinal), rowBytes }));
-    const { rows, foundCount } = await readPage(this.#db, places, async (ordinals) => {
+    const { rows, foundCount } = await readPage(this.db, places, async (ordinals) => {
       const where = { ...own, ordinal: { in: ordinals.map(Number) } };
       const read = await responseItem.findMany({ where, select: { ordinal: true, item: true } });
       return read.map(({ ordinal, item }) => ({ id: String(ordinal), item: item as WireObject }));
@@ -92,19 +87,19 @@ export class ResponseStore {
 
   /** Messages of a response's input that are not in its chat yet: the run waits, or was never started. */
   async findPending(id: string): Promise<readonly NewMessage[]> {
-    const found = await this.#db.prisma.run.findUnique({ where: { id }, select: { pendingMessages: true } });
+    const found = await this.db.prisma.run.findUnique({ where: { id }, select: { pendingMessages: true } });
     return ((found?.pendingMessages ?? []) as unknown as readonly NewMessage[]).map(withTimes);
   }
 
   /** Whether the run serves one caller who waits for it: no other request joined it, and it is not in the background. */
   async isAlone(id: string): Promise<boolean> {
     const where = { id, status: 'in_progress', isBackground: false, queuedRequests: 1, steers: { equals: [] } };
-    return (await this.#db.prisma.run.findUnique({ where, select: { id: true } })) !== null;
+    return (await this.db.prisma.run.findUnique({ where, select: { id: true } })) !== null;
   }
 
   /** Removes a response that is over, with its messages; a chat that is empty then is removed too. */
   delete(id: string, owner: ResponseOwner): Promise<boolean> {
-    return this.#db.transaction((tx) => deleteResponse(tx, id, owner));
+    return this.db.transaction((tx) => deleteResponse(tx, id, owner));
   }
 }
 

@@ -1,9 +1,8 @@
 // Raw SQL: arithmetic on many rows. Tags stand in arrays, and are counted over the newest runs that have any.
 import type { RunTag, SavedRunFilter } from '../../../entities/conversations/runs/saved-filter.ts';
 import { unlessMissing } from '../../ground/conflicts.ts';
-import type { Database } from '../../ground/database.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { Conditions, type RunReach } from './history-conditions.ts';
 
 export interface FilterOwner {
@@ -16,26 +15,18 @@ const tagsMax = 200;
 const shownColumns = { id: true, createdAt: true, name: true, query: true } as const;
 
 /** How people sort runs: tags of runs, and filters that a person saved. */
-export class RunTagStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class RunTagStore extends PublishingStore {
   /** Gives a run other tags. @returns false when it is gone. */
   async setTags(id: string, tags: readonly string[]): Promise<boolean> {
-    const { count } = await this.#db.prisma.run.updateMany({ where: { id }, data: { tags: [...tags] } });
-    if (count === 1) this.#signals.publish('run-changed', id);
+    const { count } = await this.db.prisma.run.updateMany({ where: { id }, data: { tags: [...tags] } });
+    if (count === 1) this.signals.publish('run-changed', id);
     return count === 1;
   }
 
   /** The tags of the newest 10,000 runs that have any, the ones of the most runs first; at most 200. Cost: one statement. */
   tagsOf(reach: RunReach): Promise<readonly RunTag[]> {
     const conditions = new Conditions(reach, {});
-    return this.#db.query<RunTag>(
+    return this.db.query<RunTag>(
       `select tag as name, count(*)::int as "runCount" from (
          select tags from runs where ${conditions.together()} and tags <> '{}'
          order by "createdAt" desc, id desc limit ${countedRunsMax}) tagged cross join unnest(tags) tag
@@ -46,7 +37,7 @@ export class RunTagStore {
 
   /** A person's filters by name. */
   filtersOf({ orgId, userId }: FilterOwner): Promise<readonly SavedRunFilter[]> {
-    return this.#db.prisma.savedRunFilter.findMany({
+    return this.db.prisma.savedRunFilter.findMany({
       where: { orgId, userId },
       orderBy: { name: 'asc' },
       select: shownColumns,
@@ -57,7 +48,7 @@ export class RunTagStore {
   saveFilter(owner: FilterOwner, filter: SavedRunFilter, filtersMax: number): Promise<SavedRunFilter | undefined> {
     const { orgId, userId } = owner;
     const { id, createdAt, name, query } = filter;
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       // Writes of one person take turns, so that they cannot pass the limit together.
       await lockRow(tx, 'users', userId);
       const { prisma } = tx;
@@ -75,7 +66,7 @@ export class RunTagStore {
 
   /** @returns what it was; undefined when the person has no such filter. */
   deleteFilter(id: string, { orgId, userId }: FilterOwner): Promise<SavedRunFilter | undefined> {
-    const { savedRunFilter } = this.#db.prisma;
+    const { savedRunFilter } = this.db.prisma;
     return unlessMissing(savedRunFilter.delete({ where: { id, orgId, userId }, select: shownColumns }));
   }
 }

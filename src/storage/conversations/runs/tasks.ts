@@ -1,8 +1,8 @@
 import type { Task, TaskNotification, TaskState } from '../../../entities/conversations/task.ts';
 import { type Page, type PageRequest, toPage } from '../../../entities/ground/page.ts';
 import { settled } from '../../ground/conflicts.ts';
-import type { Database } from '../../ground/database.ts';
 import { byTime } from '../../ground/lists/paging.ts';
+import { Store } from '../../ground/store.ts';
 
 /** Whose tasks: of one person with one agent. */
 export interface TaskOwner {
@@ -29,26 +29,20 @@ export interface TaskResponse {
   readonly at: Date;
 }
 
-export class TaskStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class TaskStore extends Store {
   async find(id: string, { orgId, userId, agentId }: TaskOwner): Promise<Task | undefined> {
-    return ((await this.#db.prisma.task.findFirst({ where: { id, orgId, userId, agentId } })) as Task | null) ?? undefined;
+    return ((await this.db.prisma.task.findFirst({ where: { id, orgId, userId, agentId } })) as Task | null) ?? undefined;
   }
 
   /** The task whose last response this is. */
   async findByRun(lastRunId: string): Promise<Task | undefined> {
-    return ((await this.#db.prisma.task.findUnique({ where: { lastRunId } })) as Task | null) ?? undefined;
+    return ((await this.db.prisma.task.findUnique({ where: { lastRunId } })) as Task | null) ?? undefined;
   }
 
   async create(task: NewTask): Promise<void> {
     const { id, createdAt, messageIds } = task;
     const begun = { updatedAt: createdAt, lastRunId: id, runIds: [id], messageIds: [...messageIds] };
-    await this.#db.prisma.task.create({ data: { ...task, ...begun } });
+    await this.db.prisma.task.create({ data: { ...task, ...begun } });
   }
 
   /**
@@ -59,14 +53,14 @@ export class TaskStore {
    */
   async goOn({ id, lastRunId }: Task, { runId, messageId, state, at }: TaskResponse): Promise<boolean> {
     const data = { lastRunId: runId, runIds: { push: runId }, messageIds: { push: messageId }, state, updatedAt: at };
-    const { count } = await settled(this.#db.prisma.task.updateMany({ where: { id, lastRunId }, data }), 'task');
+    const { count } = await settled(this.db.prisma.task.updateMany({ where: { id, lastRunId }, data }), 'task');
     return count > 0;
   }
 
   /** Ends a task that waits for its client. @returns false when it waits no longer. */
   async cancel({ id, lastRunId }: Task, at: Date): Promise<boolean> {
     const where = { id, lastRunId, state: 'INPUT_REQUIRED' };
-    return (await this.#db.prisma.task.updateMany({ where, data: { state: 'CANCELED', updatedAt: at } })).count > 0;
+    return (await this.db.prisma.task.updateMany({ where, data: { state: 'CANCELED', updatedAt: at } })).count > 0;
   }
 
   /** Those whose state changed last come first. Cost: one statement, by an index. */
@@ -78,9 +72,9 @@ export class TaskStore {
       ...(state === undefined ? {} : { state }),
       ...(since === undefined ? {} : { updatedAt: { gte: since } }),
     };
-    const rows = (await this.#db.prisma.task.findMany(byTime('updatedAt', 'desc', where, page))) as readonly Task[];
+    const rows = (await this.db.prisma.task.findMany(byTime('updatedAt', 'desc', where, page))) as readonly Task[];
     const keyOf = (task: Task) => [task.updatedAt.toISOString(), task.id];
-    return toPage(rows, page, keyOf, (take) => this.#db.prisma.task.count({ where, take }));
+    return toPage(rows, page, keyOf, (take) => this.db.prisma.task.count({ where, take }));
   }
 
   /** @throws DomainError CONFLICT for one of two of the same id that come at one time. */
@@ -88,12 +82,12 @@ export class TaskStore {
     const { taskId, configId, url, secret } = about;
     const own = { id: webhookId, orgId, url, secret, taskId, taskConfigId: configId };
     const data = { ...own, description: '', events: [], agentIds: [] };
-    await settled(this.#db.prisma.webhook.create({ data }), 'configuration');
+    await settled(this.db.prisma.webhook.create({ data }), 'configuration');
   }
 
   /** In the order in which they were made. */
   async listNotifications(taskId: string): Promise<readonly TaskNotification[]> {
-    const rows = await this.#db.prisma.webhook.findMany({ where: { taskId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
+    const rows = await this.db.prisma.webhook.findMany({ where: { taskId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
     return rows.map(({ id, url, isEnabled, secret, taskConfigId }) => ({
       ...{ taskId, configId: taskConfigId ?? '', url, isEnabled, secret, webhookId: id },
     }));
@@ -101,6 +95,6 @@ export class TaskStore {
 
   /** What waits to be delivered goes with it. @returns whether there was one. */
   async deleteNotification(taskId: string, configId: string): Promise<boolean> {
-    return (await this.#db.prisma.webhook.deleteMany({ where: { taskId, taskConfigId: configId } })).count > 0;
+    return (await this.db.prisma.webhook.deleteMany({ where: { taskId, taskConfigId: configId } })).count > 0;
   }
 }

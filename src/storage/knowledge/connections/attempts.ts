@@ -1,6 +1,6 @@
 import type { ConnectionProvider } from '../../../entities/knowledge/connection.ts';
 import { unlessMissing } from '../../ground/conflicts.ts';
-import type { Database } from '../../ground/database.ts';
+import { Store } from '../../ground/store.ts';
 
 /** A person who is on the way to another service. Sealed for `attemptPlace`. */
 export interface ConnectionAttempt {
@@ -18,17 +18,11 @@ export function attemptPlace({ id, orgId }: Pick<ConnectionAttempt, 'id' | 'orgI
   return { orgId, table: 'connection_attempts', rowId: id };
 }
 
-export class ConnectionAttemptStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class ConnectionAttemptStore extends Store {
   /** Also removes those that have expired. */
   async create(attempt: ConnectionAttempt): Promise<void> {
-    await this.#db.prisma.connectionAttempt.deleteMany({ where: { expiresAt: { lt: new Date() } } });
-    await this.#db.prisma.connectionAttempt.create({ data: attempt });
+    await this.db.prisma.connectionAttempt.deleteMany({ where: { expiresAt: { lt: new Date() } } });
+    await this.db.prisma.connectionAttempt.create({ data: attempt });
   }
 
   /** One that waits for the service's answer. Found once: a second answer with its state finds nothing. */
@@ -38,12 +32,12 @@ export class ConnectionAttemptStore {
 
   /** Keeps it until the person confirms. */
   async keep(attempt: ConnectionAttempt, confirmHash: string): Promise<void> {
-    await this.#db.prisma.connectionAttempt.create({ data: { ...attempt, confirmHash } });
+    await this.db.prisma.connectionAttempt.create({ data: { ...attempt, confirmHash } });
   }
 
   /** The one that the person confirms with this word; found once. */
   async confirm(confirmHash: string): Promise<ConnectionAttempt | undefined> {
-    const kept = await this.#db.prisma.connectionAttempt.findFirst({ where: { confirmHash }, select: { id: true } });
+    const kept = await this.db.prisma.connectionAttempt.findFirst({ where: { confirmHash }, select: { id: true } });
     return kept === null ? undefined : this.#remove(kept.id, confirmHash);
   }
 
@@ -51,6 +45,6 @@ export class ConnectionAttemptStore {
   async #remove(id: string, confirmHash: string | null): Promise<ConnectionAttempt | undefined> {
     const where = { id, confirmHash, expiresAt: { gt: new Date() } };
     const omit = { createdAt: true, confirmHash: true };
-    return (await unlessMissing(this.#db.prisma.connectionAttempt.delete({ where, omit }))) as ConnectionAttempt | undefined;
+    return (await unlessMissing(this.db.prisma.connectionAttempt.delete({ where, omit }))) as ConnectionAttempt | undefined;
   }
 }

@@ -1,10 +1,9 @@
 import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Connection, ConnectionKind, ConnectionProvider } from '../../../entities/knowledge/connection.ts';
 import { settled } from '../../ground/conflicts.ts';
-import type { Database } from '../../ground/database.ts';
 import type { Lease } from '../../ground/leases.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 
 /** Which connections; an absent member does not narrow the list. */
 export interface ConnectionScope {
@@ -45,17 +44,9 @@ const shownColumns = {
   needsReauthorization: true,
 } as const;
 
-export class ConnectionStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ConnectionStore extends PublishingStore {
   async find(id: string, scope: ConnectionScope): Promise<Connection | undefined> {
-    const row = await this.#db.prisma.connection.findFirst({ where: { ...scope, id }, select: shownColumns });
+    const row = await this.db.prisma.connection.findFirst({ where: { ...scope, id }, select: shownColumns });
     return row === null ? undefined : toConnection(row);
   }
 
@@ -66,7 +57,7 @@ export class ConnectionStore {
   ): Promise<readonly Connection[]> {
     const kind = 'REPO_HOST_INSTALLATION';
     const namesWhere = { OR: [{ id: { in: [...ids] } }, ...installations.map((installation) => ({ kind, ...installation }))] };
-    const rows = await this.#db.prisma.connection.findMany({
+    const rows = await this.db.prisma.connection.findMany({
       where: { AND: [scope, namesWhere] },
       select: shownColumns,
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
@@ -77,7 +68,7 @@ export class ConnectionStore {
   /** The connection with this installation id at a repository host. */
   async findInstallation(installationId: number, scope: ConnectionScope): Promise<Connection | undefined> {
     const where = { ...scope, kind: 'REPO_HOST_INSTALLATION', installationId };
-    const row = await this.#db.prisma.connection.findFirst({ where, select: shownColumns, orderBy: { createdAt: 'desc' } });
+    const row = await this.db.prisma.connection.findFirst({ where, select: shownColumns, orderBy: { createdAt: 'desc' } });
     return row === null ? undefined : toConnection(row);
   }
 
@@ -87,44 +78,44 @@ export class ConnectionStore {
     { provider, name, installationId }: Pick<Connection, 'provider' | 'name' | 'installationId'>,
   ): Promise<Connection | undefined> {
     const where = { ...scope, provider, ...(installationId === null ? { name } : { installationId }) };
-    const row = await this.#db.prisma.connection.findFirst({ where, select: shownColumns, orderBy: { createdAt: 'desc' } });
+    const row = await this.db.prisma.connection.findFirst({ where, select: shownColumns, orderBy: { createdAt: 'desc' } });
     return row === null ? undefined : toConnection(row);
   }
 
   /** The newest connection with an MCP server of that name. */
   async findMcpServer(name: string, scope: Required<ConnectionScope>): Promise<Connection | undefined> {
     const where = { ...scope, kind: 'MCP_SERVER', name };
-    const row = await this.#db.prisma.connection.findFirst({ where, select: shownColumns, orderBy: { createdAt: 'desc' } });
+    const row = await this.db.prisma.connection.findFirst({ where, select: shownColumns, orderBy: { createdAt: 'desc' } });
     return row === null ? undefined : toConnection(row);
   }
 
   /** Connections with MCP servers, by their ids, behind one of them. */
   async mcpServersAfter(after: string, scope: ConnectionScope, take: number): Promise<readonly Connection[]> {
     const where = { ...scope, kind: 'MCP_SERVER', id: { gt: after } };
-    const rows = await this.#db.prisma.connection.findMany({ where, select: shownColumns, orderBy: { id: 'asc' }, take });
+    const rows = await this.db.prisma.connection.findMany({ where, select: shownColumns, orderBy: { id: 'asc' }, take });
     return rows.map(toConnection);
   }
 
   /** Newest first. */
   async list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>> {
     const where = { ...scope, ...query };
-    const rows = await this.#db.prisma.connection.findMany({ ...newestFirst(where, page), select: shownColumns });
-    return toPage(rows.map(toConnection), page, timeKey, (take) => this.#db.prisma.connection.count({ where, take }));
+    const rows = await this.db.prisma.connection.findMany({ ...newestFirst(where, page), select: shownColumns });
+    return toPage(rows.map(toConnection), page, timeKey, (take) => this.db.prisma.connection.count({ where, take }));
   }
 
   count(scope: ConnectionScope): Promise<number> {
-    return this.#db.prisma.connection.count({ where: scope });
+    return this.db.prisma.connection.count({ where: scope });
   }
 
   /** The sealed secrets of a connection; the vault opens them. */
   async findSealed(id: string): Promise<string | undefined> {
-    const row = await this.#db.prisma.connection.findUnique({ where: { id }, select: { sealed: true } });
+    const row = await this.db.prisma.connection.findUnique({ where: { id }, select: { sealed: true } });
     return row?.sealed;
   }
 
   async create(connection: NewConnection): Promise<Connection> {
     const data = { ...connection, scopes: [...connection.scopes], updatedAt: connection.createdAt };
-    const created = await settled(this.#db.prisma.connection.create({ data, select: shownColumns }), 'connection');
+    const created = await settled(this.db.prisma.connection.create({ data, select: shownColumns }), 'connection');
     this.#announce(created.id);
     return toConnection(created);
   }
@@ -132,18 +123,18 @@ export class ConnectionStore {
   async update(id: string, { scopes, ...changes }: ConnectionChanges): Promise<Connection> {
     const reauthorization = changes.sealed === undefined ? {} : { needsReauthorization: false };
     const data = { ...changes, ...reauthorization, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
-    const changed = await settled(this.#db.prisma.connection.update({ where: { id }, data, select: shownColumns }), 'connection');
+    const changed = await settled(this.db.prisma.connection.update({ where: { id }, data, select: shownColumns }), 'connection');
     this.#announce(id);
     return toConnection(changed);
   }
 
   /** @returns false when the connection was deleted before. */
   async delete(id: string): Promise<boolean> {
-    const { count } = await this.#db.prisma.connection.deleteMany({ where: { id } });
+    const { count } = await this.db.prisma.connection.deleteMany({ where: { id } });
     if (count > 0) {
       this.#announce(id);
       // It proved an account of its owner no more.
-      this.#signals.publish('permissions-changed', id);
+      this.signals.publish('permissions-changed', id);
     }
     return count > 0;
   }
@@ -154,7 +145,7 @@ export class ConnectionStore {
     token: { readonly sealed: string; readonly expiresAt: Date | null },
   ): Promise<Connection | undefined> {
     const data = { ...token, needsReauthorization: false };
-    const [row] = await this.#db.prisma.connection.updateManyAndReturn({
+    const [row] = await this.db.prisma.connection.updateManyAndReturn({
       where: { id, renewalOwner },
       data,
       select: shownColumns,
@@ -166,25 +157,25 @@ export class ConnectionStore {
 
   /** Notes that the service refuses the token, unless another process has taken the renewal. */
   async requireReauthorization({ id, owner: renewalOwner }: Lease): Promise<void> {
-    await this.#db.prisma.connection.updateMany({ where: { id, renewalOwner }, data: { needsReauthorization: true } });
+    await this.db.prisma.connection.updateMany({ where: { id, renewalOwner }, data: { needsReauthorization: true } });
     this.#announce(id);
   }
 
   /** Stores what is left of the secrets when tokens were given back. Somebody has to sign in again. */
   async forgetTokens(id: string, sealed: string): Promise<void> {
     const data = { sealed, expiresAt: null, scopes: [], needsReauthorization: true };
-    await this.#db.prisma.connection.updateMany({ where: { id }, data });
+    await this.db.prisma.connection.updateMany({ where: { id }, data });
     this.#announce(id);
   }
 
   /** Notes that its owner has to sign in. */
   async requireSignIn(id: string): Promise<void> {
-    await this.#db.prisma.connection.updateMany({ where: { id }, data: { needsReauthorization: true } });
+    await this.db.prisma.connection.updateMany({ where: { id }, data: { needsReauthorization: true } });
     this.#announce(id);
   }
 
   #announce(id: string) {
-    return this.#signals.publish('connection-changed', id);
+    return this.signals.publish('connection-changed', id);
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { McpOauthClient } from '../../../entities/knowledge/mcp-oauth-client.ts';
-import type { Database } from '../../ground/database.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';
+import { Store } from '../../ground/store.ts';
 
 /** The place that the secret of a client is sealed for. */
 export function mcpOauthClientPlace({ id, orgId }: Pick<McpOauthClient, 'id' | 'orgId'>) {
@@ -18,21 +18,15 @@ const shownColumns = {
 } as const;
 
 /** Clients that organizations registered at the authorization servers of MCP servers. */
-export class McpOauthClientStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class McpOauthClientStore extends Store {
   /** Newest first. */
   async list(orgId: string, page: PageRequest): Promise<Page<McpOauthClient>> {
-    const rows = await this.#db.prisma.mcpOauthClient.findMany({ ...newestFirst({ orgId }, page), select: shownColumns });
-    return toPage(rows, page, timeKey, (take) => this.#db.prisma.mcpOauthClient.count({ where: { orgId }, take }));
+    const rows = await this.db.prisma.mcpOauthClient.findMany({ ...newestFirst({ orgId }, page), select: shownColumns });
+    return toPage(rows, page, timeKey, (take) => this.db.prisma.mcpOauthClient.count({ where: { orgId }, take }));
   }
 
   findMany(ids: readonly string[], orgId: string): Promise<readonly McpOauthClient[]> {
-    return this.#db.prisma.mcpOauthClient.findMany({ where: { orgId, id: { in: [...ids] } }, select: shownColumns });
+    return this.db.prisma.mcpOauthClient.findMany({ where: { orgId, id: { in: [...ids] } }, select: shownColumns });
   }
 
   /** @param by  its id, or the address of its MCP server. */
@@ -40,17 +34,17 @@ export class McpOauthClientStore {
     orgId: string,
     by: { readonly id: string } | { readonly url: string },
   ): Promise<SealedMcpOauthClient | undefined> {
-    return (await this.#db.prisma.mcpOauthClient.findFirst({ where: { ...by, orgId } })) ?? undefined;
+    return (await this.db.prisma.mcpOauthClient.findFirst({ where: { ...by, orgId } })) ?? undefined;
   }
 
   count(orgId: string): Promise<number> {
-    return this.#db.prisma.mcpOauthClient.count({ where: { orgId } });
+    return this.db.prisma.mcpOauthClient.count({ where: { orgId } });
   }
 
   /** Adds the client, or replaces that of its MCP server. */
   set({ id, createdAt, orgId, url, ...changes }: Omit<SealedMcpOauthClient, 'updatedAt'>): Promise<McpOauthClient> {
     const update = { ...changes, scopes: [...changes.scopes] };
-    return this.#db.prisma.mcpOauthClient.upsert({
+    return this.db.prisma.mcpOauthClient.upsert({
       where: { orgId_url: { orgId, url } },
       create: { id, createdAt, orgId, url, ...update },
       update,
@@ -59,6 +53,6 @@ export class McpOauthClientStore {
   }
 
   async delete(id: string, orgId: string): Promise<boolean> {
-    return (await this.#db.prisma.mcpOauthClient.deleteMany({ where: { id, orgId } })).count > 0;
+    return (await this.db.prisma.mcpOauthClient.deleteMany({ where: { id, orgId } })).count > 0;
   }
 }

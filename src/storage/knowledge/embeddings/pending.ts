@@ -1,7 +1,7 @@
 // Raw SQL: vectors. Bulk writes to a table of an extension that Prisma does not know.
 import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import { unlessOrphaned } from '../../ground/conflicts.ts';
-import type { Database } from '../../ground/database.ts';
+import { Store } from '../../ground/store.ts';
 
 /** A passage without a vector. */
 export interface PendingChunk {
@@ -51,23 +51,17 @@ const noSpace = -1;
 /** Rows of one statement. On the embedded database each takes some milliseconds, and everything else waits for them. */
 const rowsAtOnce = { server: 64, embedded: 4 } as const;
 
-export class Pending {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class Pending extends Store {
   /** Sources with live passages that lack vectors of the space (undefined: of any), unless their next try is due later. */
   async findPending(spaceId: number | undefined, orgId?: string): Promise<readonly PendingSource[]> {
-    const rows = await this.#db.query<{ id: string }>(pendingSql, [spaceId ?? noSpace, orgId ?? null]);
+    const rows = await this.db.query<{ id: string }>(pendingSql, [spaceId ?? noSpace, orgId ?? null]);
     const where = { id: { in: rows.map(({ id }) => id) }, deletingAt: null };
-    return (await this.#db.prisma.dataSource.findMany({ where, select: sourceMembers })).map(toPendingSource);
+    return (await this.db.prisma.dataSource.findMany({ where, select: sourceMembers })).map(toPendingSource);
   }
 
   /** The source, while it is there and may be worked on. */
   async findSource(dataSourceId: string): Promise<PendingSource | undefined> {
-    const found = await this.#db.prisma.dataSource.findUnique({
+    const found = await this.db.prisma.dataSource.findUnique({
       where: { id: dataSourceId, deletingAt: null },
       select: sourceMembers,
     });
@@ -76,14 +70,14 @@ export class Pending {
 
   /** Live passages of the source without a vector of the space. */
   async nextChunks(dataSourceId: string, spaceId: number | undefined, chunksMax: number): Promise<readonly PendingChunk[]> {
-    const rows = await this.#db.query<PendingChunk>(nextSql, [dataSourceId, spaceId ?? noSpace, chunksMax]);
+    const rows = await this.db.query<PendingChunk>(nextSql, [dataSourceId, spaceId ?? noSpace, chunksMax]);
     return rows;
   }
 
   /** @returns those hashes whose texts have a vector in the source. */
   async reusable(dataSourceId: string, spaceId: number, textHashes: readonly string[]): Promise<ReadonlySet<string>> {
     const where = { dataSourceId, spaceId, textHash: { in: [...textHashes] } };
-    const rows = await this.#db.prisma.chunkEmbedding.groupBy({ by: ['textHash'], where });
+    const rows = await this.db.prisma.chunkEmbedding.groupBy({ by: ['textHash'], where });
     return new Set(rows.map(({ textHash }) => textHash.replaceAll('-', '')));
   }
 
@@ -92,7 +86,7 @@ export class Pending {
     await this.#inSlices(vectors, (slice) => {
       const values = slice.map(({ embedding }) => (embedding === null ? null : `[${embedding.join(',')}]`));
       const hashes = slice.map(({ textHash }) => textHash);
-      return this.#db.execute(addSql, [dataSourceId, spaceId, slice.map(({ chunkId }) => chunkId), hashes, values]);
+      return this.db.execute(addSql, [dataSourceId, spaceId, slice.map(({ chunkId }) => chunkId), hashes, values]);
     });
   }
 
@@ -100,7 +94,7 @@ export class Pending {
   async copyVectors(dataSourceId: string, spaceId: number, chunks: readonly Omit<ChunkVector, 'embedding'>[]): Promise<void> {
     await this.#inSlices(chunks, (slice) => {
       const ids = slice.map(({ chunkId }) => chunkId);
-      return this.#db.execute(copySql, [dataSourceId, spaceId, ids, slice.map(({ textHash }) => textHash)]);
+      return this.db.execute(copySql, [dataSourceId, spaceId, ids, slice.map(({ textHash }) => textHash)]);
     });
   }
 
@@ -112,20 +106,20 @@ export class Pending {
     await this.#inSlices(texts, (slice) => {
       const ordinals = slice.map(({ ordinal }) => ordinal);
       const hashes = slice.map(({ textHash }) => textHash);
-      return this.#db.execute(reuseSql, [dataSourceId, itemId, generation, ordinals, hashes]);
+      return this.db.execute(reuseSql, [dataSourceId, itemId, generation, ordinals, hashes]);
     });
   }
 
   /** Marks some documents whose passages all have vectors. When all are marked, the vectors of the space answer for the source from now on. */
   async settle(dataSourceId: string, spaceId: number): Promise<{ readonly isComplete: boolean; readonly marked: number }> {
-    const marked = await this.#db.execute(markSql, [dataSourceId, spaceId]);
-    const served = await this.#db.execute(serveSql, [dataSourceId, spaceId]);
+    const marked = await this.db.execute(markSql, [dataSourceId, spaceId]);
+    const served = await this.db.execute(serveSql, [dataSourceId, spaceId]);
     return { isComplete: served === 1, marked };
   }
 
   /** Deletes some vectors of other spaces of a source that `spaceId` answers for. @returns whether some are left. */
   async removeReplaced(dataSourceId: string, spaceId: number): Promise<boolean> {
-    const rowCount = await this.#db.execute(removeReplacedSql, [dataSourceId, spaceId]);
+    const rowCount = await this.db.execute(removeReplacedSql, [dataSourceId, spaceId]);
     return (rowCount ?? 0) === removedAtOnce;
   }
 
@@ -133,7 +127,7 @@ export class Pending {
   async fail(dataSourceId: string, { retryAfterMs, ...reason }: EmbeddingFailure): Promise<void> {
     const failure = { ...reason, retryAt: retryAfterMs === null ? null : new Date(Date.now() + retryAfterMs) };
     const where = { dataSourceId };
-    await unlessOrphaned(this.#db.prisma.sourceEmbedding.upsert({ where, create: { ...where, ...failure }, update: failure }));
+    await unlessOrphaned(this.db.prisma.sourceEmbedding.upsert({ where, create: { ...where, ...failure }, update: failure }));
   }
 
   /** Notes a try that failed. @returns how many failed one after the other. */
@@ -141,7 +135,7 @@ export class Pending {
     const where = { dataSourceId };
     const update = { attempt: { increment: 1 } };
     const tryRow = await unlessOrphaned(
-      this.#db.prisma.sourceEmbedding.upsert({ where, create: { ...where, attempt: 1 }, update, select: { attempt: true } }),
+      this.db.prisma.sourceEmbedding.upsert({ where, create: { ...where, attempt: 1 }, update, select: { attempt: true } }),
     );
     return tryRow?.attempt ?? 1;
   }
@@ -149,18 +143,18 @@ export class Pending {
   async clearFailure(dataSourceId: string): Promise<void> {
     const where = { dataSourceId, OR: [{ attempt: { gt: 0 } }, { errorCode: { not: null } }] };
     const data = { attempt: 0, retryAt: null, errorCode: null, errorMessage: null };
-    await this.#db.prisma.sourceEmbedding.updateMany({ where, data });
+    await this.db.prisma.sourceEmbedding.updateMany({ where, data });
   }
 
   /** How many passages lack vectors, by source. */
   async counts(dataSourceIds: readonly string[], spaceId: number | undefined): Promise<readonly PendingCount[]> {
-    const rows = await this.#db.query<PendingCount>(countsSql, [spaceId ?? noSpace, dataSourceIds]);
+    const rows = await this.db.query<PendingCount>(countsSql, [spaceId ?? noSpace, dataSourceIds]);
     return rows;
   }
 
   /** In all sources together. */
   async countAll(spaceId: number | undefined): Promise<number> {
-    const rows = await this.#db.query<{ passages: number }>(
+    const rows = await this.db.query<{ passages: number }>(
       `SELECT coalesce(sum(item."documentCount"), 0)::int AS passages FROM knowledge_items AS item WHERE ${isLive} AND ${isUnmarked('$1')}`,
       [spaceId ?? noSpace],
     );
@@ -168,8 +162,8 @@ export class Pending {
   }
 
   async #inSlices<T>(rows: readonly T[], write: (slice: readonly T[]) => Promise<unknown>): Promise<void> {
-    for (let from = 0; from < rows.length; from += rowsAtOnce[this.#db.kind])
-      await write(rows.slice(from, from + rowsAtOnce[this.#db.kind]));
+    for (let from = 0; from < rows.length; from += rowsAtOnce[this.db.kind])
+      await write(rows.slice(from, from + rowsAtOnce[this.db.kind]));
   }
 }
 

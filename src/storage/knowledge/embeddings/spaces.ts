@@ -1,5 +1,5 @@
 // Raw SQL: vectors. Each space has an index of its own in a table of an extension.
-import type { Database } from '../../ground/database.ts';
+import { Store } from '../../ground/store.ts';
 import { type IndexedSpace, toVectorIndexName, vectorIndexSql } from '../../ground/vectors/vector-indexes.ts';
 
 /** What one model makes of texts: vectors of two spaces cannot be compared. */
@@ -19,25 +19,19 @@ export const dimensionsMax = 4_000;
 /** With fewer dimensions, the signs alone say too little about which vectors are near. */
 const quantisedMin = 512;
 
-export class Spaces {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class Spaces extends Store {
   /** The newest space of a model; undefined while the model has made nothing. @param dimensions  only a space of so many. */
   async findSpace(model: string, dimensions: number | undefined): Promise<EmbeddingSpace | undefined> {
     const where = { model, ...(dimensions === undefined ? {} : { dimensions }) };
-    return (await this.#db.prisma.embeddingSpace.findFirst({ where, orderBy: { id: 'desc' } })) ?? undefined;
+    return (await this.db.prisma.embeddingSpace.findFirst({ where, orderBy: { id: 'desc' } })) ?? undefined;
   }
 
   /** Finds the space, or makes it with its index. */
   async makeSpace(model: string, dimensions: number): Promise<EmbeddingSpace> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       const where = { model, dimensions };
       const isQuantised = dimensions >= quantisedMin;
-      const create = { ...where, isQuantised, hasFloats: !isQuantised && this.#db.kind === 'embedded' };
+      const create = { ...where, isQuantised, hasFloats: !isQuantised && this.db.kind === 'embedded' };
       const space = await tx.prisma.embeddingSpace.upsert({ where: { model_dimensions: where }, create, update: where });
       // Made while the space is empty, so that it is never built at once: that would stop everything else for minutes.
       await tx.execute(vectorIndexSql(space));
@@ -48,7 +42,7 @@ export class Spaces {
   /** The spaces that answer searches in these sources. */
   async serving(dataSourceIds: readonly string[]): Promise<readonly ServingSpace[]> {
     const some = { dataSourceId: { in: [...dataSourceIds] } };
-    const spaces = await this.#db.prisma.embeddingSpace.findMany({
+    const spaces = await this.db.prisma.embeddingSpace.findMany({
       where: { sources: { some } },
       select: {
         id: true,
@@ -68,14 +62,14 @@ export class Spaces {
 
   /** Deletes spaces, other than `keptId`, that no source uses any more, with their indexes. */
   async removeUnused(keptId: number): Promise<void> {
-    const { chunkEmbedding, embeddingSpace, itemEmbedding } = this.#db.prisma;
+    const { chunkEmbedding, embeddingSpace, itemEmbedding } = this.db.prisma;
     const unserving = await embeddingSpace.findMany({
       where: { id: { not: keptId }, sources: { none: {} } },
       select: { id: true },
     });
     for (const { id } of unserving) {
       if ((await chunkEmbedding.findFirst({ where: { spaceId: id }, select: { spaceId: true } })) !== null) continue;
-      await this.#db.execute(`DROP INDEX IF EXISTS ${toVectorIndexName(id)}`);
+      await this.db.execute(`DROP INDEX IF EXISTS ${toVectorIndexName(id)}`);
       await itemEmbedding.deleteMany({ where: { spaceId: id } });
       await embeddingSpace.deleteMany({ where: { id } });
     }

@@ -4,9 +4,9 @@ import { parseOmissions } from '../../../entities/knowledge/omission.ts';
 import type { ItemPassages } from '../../../entities/knowledge/passage.ts';
 import type { DataSourceFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
-import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { byTime, readPage, requireWholePage } from '../../ground/lists/paging.ts';
+import { Store } from '../../ground/store.ts';
 import { readPassages } from '../passages/item-passages.ts';
 import type { AccessGate } from '../permissions/gate.ts';
 import { dataSourceWhere } from '../sources/filter.ts';
@@ -22,20 +22,15 @@ export interface ItemQuery {
 }
 
 /** The documents of sources. Items of a source under deletion are never returned. */
-export class KnowledgeItemStore {
-  readonly #db: Database;
+export class KnowledgeItemStore extends Store {
   readonly #read = (ids: string[]) => {
-    return this.#db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select });
+    return this.db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select });
   };
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
 
   /** The items among the ids whose sources match, in no order. */
   async findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly KnowledgeItem[]> {
     const dataSource = { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
-    const rows = await this.#db.prisma.knowledgeItem.findMany({ where: { id: { in: [...ids] }, dataSource }, select });
+    const rows = await this.db.prisma.knowledgeItem.findMany({ where: { id: { in: [...ids] }, dataSource }, select });
     return rows.map(toItem);
   }
 
@@ -51,8 +46,8 @@ export class KnowledgeItemStore {
     page: PageRequest,
     offset: number | undefined,
   ): Promise<Page<KnowledgeItem>> {
-    const found = await readPage(this.#db, await this.#placesIn(dataSourceId, query, page, offset), this.#read);
-    if (offset !== undefined) requireWholePage(this.#db, found, page.limit);
+    const found = await readPage(this.db, await this.#placesIn(dataSourceId, query, page, offset), this.#read);
+    if (offset !== undefined) requireWholePage(this.db, found, page.limit);
     return toPage(found.rows.map(toItem), page, timeKey, (most) => this.#countIn(dataSourceId, query, most), found.foundCount);
   }
 
@@ -62,12 +57,12 @@ export class KnowledgeItemStore {
     query: ItemQuery,
     page: PageRequest,
   ): Promise<ReadonlyMap<string, Page<KnowledgeItem>>> {
-    const db = this.#db;
+    const db = this.db;
 
     const ofSources = { in: [...dataSourceIds] };
     const where = itemsWhere(query);
     const search = toSearch(query);
-    return readChildPages<KnowledgeItem>(this.#db, page, {
+    return readChildPages<KnowledgeItem>(this.db, page, {
       async findPlaces() {
         if (search !== undefined) {
           const placesBySource = await findNamedItems(db, dataSourceIds, search, page);
@@ -93,26 +88,26 @@ export class KnowledgeItemStore {
 
   /** A page of the passages of each of the items, which the domain has found for the caller. */
   passagesOf(itemIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, ItemPassages>> {
-    return readPassages(this.#db, itemIds, page);
+    return readPassages(this.db, itemIds, page);
   }
 
   /** Which of these items a person may open. */
   async openAmong(ids: readonly string[], gate: AccessGate): Promise<readonly string[]> {
     if (ids.length === 0) return [];
     const where = { AND: [{ id: { in: [...ids] }, indexStatus: { not: 'DELETING' } }, openWhere(gate)] };
-    const items = await this.#db.prisma.knowledgeItem.findMany({ where, select: { id: true } });
+    const items = await this.db.prisma.knowledgeItem.findMany({ where, select: { id: true } });
     return items.map(({ id }) => id);
   }
 
   async setCite(id: string, cite: boolean): Promise<void> {
-    await this.#db.prisma.knowledgeItem.updateMany({ where: { id }, data: { cite, updatedAt: new Date() } });
+    await this.db.prisma.knowledgeItem.updateMany({ where: { id }, data: { cite, updatedAt: new Date() } });
   }
 
   async #placesIn(dataSourceId: string, query: ItemQuery, page: PageRequest, offset: number | undefined) {
     const search = toSearch(query);
     if (search !== undefined)
-      return (await findNamedItems(this.#db, [dataSourceId], search, page, offset)).get(dataSourceId) ?? [];
-    return this.#db.prisma.knowledgeItem.findMany({
+      return (await findNamedItems(this.db, [dataSourceId], search, page, offset)).get(dataSourceId) ?? [];
+    return this.db.prisma.knowledgeItem.findMany({
       ...byTime('createdAt', 'asc', { dataSourceId, ...itemsWhere(query) }, page),
       skip: offset ?? 0,
       select: { id: true, rowBytes: true },
@@ -121,8 +116,8 @@ export class KnowledgeItemStore {
 
   async #countIn(dataSourceId: string, query: ItemQuery, most: number): Promise<number> {
     const search = toSearch(query);
-    if (search !== undefined) return (await countNamedItems(this.#db, [dataSourceId], search, most)).get(dataSourceId) ?? 0;
-    return this.#db.prisma.knowledgeItem.count({ where: { dataSourceId, ...itemsWhere(query) }, take: most });
+    if (search !== undefined) return (await countNamedItems(this.db, [dataSourceId], search, most)).get(dataSourceId) ?? 0;
+    return this.db.prisma.knowledgeItem.count({ where: { dataSourceId, ...itemsWhere(query) }, take: most });
   }
 }
 

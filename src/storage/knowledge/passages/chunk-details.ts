@@ -1,5 +1,5 @@
 // Raw SQL: what explains found passages. Arrays of terms and live generations are read in the database.
-import type { Database } from '../../ground/database.ts';
+import { Store } from '../../ground/store.ts';
 
 /** A term in a chunk. */
 export interface TermInChunk {
@@ -37,23 +37,17 @@ export interface PassagePlace {
 }
 
 /** Reads about chunks that a search found. It checks no rights: the search did. */
-export class ChunkDetails {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class ChunkDetails extends Store {
   /** Which of the terms occur in which of the chunks. */
   async termsIn(chunkIds: readonly string[], keys: readonly number[]): Promise<readonly TermInChunk[]> {
-    const rows = await this.#db.query<TermInChunk>(termsSql, [chunkIds, keys]);
+    const rows = await this.db.query<TermInChunk>(termsSql, [chunkIds, keys]);
     return rows;
   }
 
   /** The texts of the chunks of items' live generations that exist at these places. */
   async textsAt(places: readonly ChunkPlace[]): Promise<readonly (ChunkPlace & { readonly text: string })[]> {
     const values = [places.map(({ itemId }) => itemId), places.map(({ ordinal }) => ordinal)];
-    const rows = await this.#db.query<ChunkPlace & { text: string }>(textsSql, values);
+    const rows = await this.db.query<ChunkPlace & { text: string }>(textsSql, values);
     return rows;
   }
 
@@ -71,7 +65,7 @@ export class ChunkDetails {
       passages.map(({ chunkId }) => (/^\d{1,18}$/.test(chunkId) ? chunkId : '0')),
       passages.map(({ charStart }) => charStart),
     ];
-    const rows = await this.#db.query<ChunkInDocument & { readonly passage: number }>(aroundSql, [...values, before, after]);
+    const rows = await this.db.query<ChunkInDocument & { readonly passage: number }>(aroundSql, [...values, before, after]);
     const byPassage = Map.groupBy(rows, ({ passage }) => passage);
     return passages.map((_passage, index) => byPassage.get(index + 1) ?? []);
   }

@@ -1,7 +1,7 @@
 // Raw SQL: ranking. The database scores passages, so that their texts need not be sent.
 import type { LegScores } from '../../../entities/knowledge/retrieval.ts';
-import type { Database } from '../../ground/database.ts';
 import { Parameters } from '../../ground/sql/where.ts';
+import { Store } from '../../ground/store.ts';
 import { type ItemLimits, itemLimitsCondition } from '../items/filter.ts';
 import { type AccessGate, openRuleCondition, searchedSourcesCondition } from '../permissions/gate.ts';
 import { type CandidatePlan, candidatesSql } from './candidates.ts';
@@ -101,16 +101,10 @@ export function termScore(weight: number, count: number, length: number, average
 }
 
 /** BM25 over the passages of some sources, in two statements; the second one ranks and filters. */
-export class ChunkRanking {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class ChunkRanking extends Store {
   /** The sizes of the sources, and the lexemes that a question has in each of their languages. */
   async findTerms(dataSourceIds: readonly string[], question: string): Promise<QuestionTerms> {
-    const rows = await this.#db.query<TermRow>(findTermsSql, [dataSourceIds, question]);
+    const rows = await this.db.query<TermRow>(findTermsSql, [dataSourceIds, question]);
     const collections = new Map(rows.map((row) => [`${row.data_source_id} ${row.config}`, row]));
     const chunks = new Map<string, number>();
     let sumLength = 0;
@@ -137,7 +131,7 @@ export class ChunkRanking {
     prefix: string,
     { min, max }: Bounds,
   ): Promise<readonly SourceTerm[]> {
-    const rows = await this.#db.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
+    const rows = await this.db.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
     return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
   }
 
@@ -164,7 +158,7 @@ export class ChunkRanking {
     const parameters = new Parameters();
     parameters.values.push(dataSourceIds, orgId, ids);
     const itemLimits = itemLimitsCondition(limits, parameters, { column: 'item_id', sources: '$1::text[]' });
-    const rows = await this.#db.query<ChunkInPlace>(readSql(itemLimits, limits.gate, parameters), parameters.values);
+    const rows = await this.db.query<ChunkInPlace>(readSql(itemLimits, limits.gate, parameters), parameters.values);
     const chunksById = new Map(rows.map((row) => [row.chunkId, row]));
     return ids.flatMap((id) => chunksById.get(id) ?? []);
   }
@@ -173,7 +167,7 @@ export class ChunkRanking {
     if (plan.terms.length === 0) return [];
     const parameters = new Parameters();
     const scoresSql = scoredSql(plan, parameters);
-    return this.#db.query<Row>(write(scoresSql), parameters.values);
+    return this.db.query<Row>(write(scoresSql), parameters.values);
   }
 }
 

@@ -1,5 +1,6 @@
-import type { Database, Transaction } from '../../ground/database.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { Store } from '../../ground/store.ts';
 import type { AlsoInTransaction, NewItemContent } from '../indexing/lease.ts';
 import { hideItems, isBusy } from '../items/states.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
@@ -40,17 +41,11 @@ export interface PushCounts {
 const markdown = 'text/markdown';
 
 /** The documents of API sources that programs push. */
-export class PushedItemStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class PushedItemStore extends Store {
   /** Which of these documents a source has. */
   async existing(dataSourceId: string, uniqueIds: readonly string[]): Promise<readonly string[]> {
     const where = { dataSourceId, uniqueId: { in: [...uniqueIds] }, indexStatus: { not: 'DELETING' } };
-    const items = await this.#db.prisma.knowledgeItem.findMany({ where, select: { uniqueId: true } });
+    const items = await this.db.prisma.knowledgeItem.findMany({ where, select: { uniqueId: true } });
     return items.map(({ uniqueId }) => uniqueId);
   }
 }

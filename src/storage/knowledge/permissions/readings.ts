@@ -5,6 +5,7 @@ import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import type { Database, Sql } from '../../ground/database.ts';
 import { type Lease, LeaseLostError, milliseconds } from '../../ground/leases.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import type { OwnedId } from '../indexing/lease.ts';
 import { writeGroups } from './groups.ts';
 import { type PermissionPlace, writeItemAccess } from './rules.ts';
@@ -45,26 +46,23 @@ const itemsAtOnce = 1_000;
 const dueAtOnce = 500;
 
 /** The readings of permissions: one for each MIRRORED source that a connector reads. Each call is one short transaction. */
-export class PermissionReadingStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
+export class PermissionReadingStore extends PublishingStore {
   readonly #maxAgeMs: number;
 
   /** @param maxAgeMs  how long permissions count after they were read. */
   constructor(db: Database, signals: Signals, maxAgeMs: number) {
-    this.#db = db;
-    this.#signals = signals;
+    super(db, signals);
     this.#maxAgeMs = maxAgeMs;
   }
 
   /** Sources whose permissions are to be read: never read, cut off, or their period is over. After failures the wait grows, up to a period. */
   findDue({ syncMs, feedMs, feedTypes }: ReadingPeriods): Promise<readonly OwnedId[]> {
-    return this.#db.query<OwnedId>(findDueSql, [connectedTypes, feedTypes, feedMs, syncMs, dueAtOnce]);
+    return this.db.query<OwnedId>(findDueSql, [connectedTypes, feedTypes, feedMs, syncMs, dueAtOnce]);
   }
 
   /** The source, where it is MIRRORED and has items of which nothing was told: those of the listing that just ended. */
   async findWithNewItems(dataSourceId: string): Promise<readonly OwnedId[]> {
-    return this.#db.query<OwnedId>(findWithNewItemsSql, [dataSourceId, connectedTypes]);
+    return this.db.query<OwnedId>(findWithNewItemsSql, [dataSourceId, connectedTypes]);
   }
 
   /**
@@ -76,9 +74,9 @@ export class PermissionReadingStore {
     dataSourceId: string,
     { owner, leaseMs }: { readonly owner: string; readonly leaseMs: number },
   ): Promise<ReadingLease | undefined> {
-    const [row] = await this.#db.query<BegunRow>(beginSql, [dataSourceId, owner, leaseMs, connectedTypes, this.#maxAgeMs]);
+    const [row] = await this.db.query<BegunRow>(beginSql, [dataSourceId, owner, leaseMs, connectedTypes, this.#maxAgeMs]);
     if (row === undefined) return undefined;
-    this.#signals.publish('data-source-changed', dataSourceId);
+    this.signals.publish('data-source-changed', dataSourceId);
     const { attempt, ownerUserId, type, data, fullAt, place, state, ...rest } = row;
     return {
       ...{ id: dataSourceId, owner, fence: attempt, orgId: rest.orgId, tenantId: rest.tenantId, directory: rest.directory },
@@ -89,13 +87,13 @@ export class PermissionReadingStore {
 
   /** Notes the directory that the source has now. What was read of another one is not gone on with. @throws LeaseLostError */
   async enter(lease: ReadingLease, directory: string): Promise<void> {
-    await this.#write(this.#db, lease, 'directory = $4, state = null, place = null, "fullAt" = null, "itemCount" = 0', [
+    await this.#write(this.db, lease, 'directory = $4, state = null, place = null, "fullAt" = null, "itemCount" = 0', [
       directory,
     ]);
   }
 
   async renew(lease: ReadingLease, leaseMs: number): Promise<void> {
-    await this.#write(this.#db, lease, `"leaseUntil" = now() + ${milliseconds('$4')}`, [leaseMs]);
+    await this.#write(this.db, lease, `"leaseUntil" = now() + ${milliseconds('$4')}`, [leaseMs]);
   }
 
   /** Stores a part of a reading: all of it or nothing. Items that have these permissions already are not written. @throws LeaseLostError */
@@ -104,14 +102,14 @@ export class PermissionReadingStore {
     place: PermissionPlace,
     part: { readonly items: readonly ItemAccess[]; readonly groups: readonly GroupMembers[]; readonly place: unknown },
   ): Promise<number> {
-    const { changedCount, memberCount } = await this.#db.transaction(async (tx) => {
+    const { changedCount, memberCount } = await this.db.transaction(async (tx) => {
       const written = 'place = $4::jsonb, "itemCount" = "itemCount" + $5';
       await this.#write(tx, lease, written, [JSON.stringify(part.place ?? null), part.items.length]);
       const memberCount = await writeGroups(tx, place, part.groups);
       return { memberCount, changedCount: await writeItemAccess(tx, place, part.items) };
     });
-    if (changedCount + memberCount > 0) this.#signals.publish('permissions-changed', lease.id);
-    this.#signals.publish('data-source-changed', lease.id);
+    if (changedCount + memberCount > 0) this.signals.publish('permissions-changed', lease.id);
+    this.signals.publish('data-source-changed', lease.id);
     return changedCount;
   }
 
@@ -125,31 +123,31 @@ export class PermissionReadingStore {
     }: { readonly isFull: boolean; readonly state: unknown; readonly missingRights: readonly string[] },
   ): Promise<void> {
     const kept = state === undefined ? null : JSON.stringify(state);
-    await this.#write(this.#db, lease, finishSet, [isFull, kept, missingRights]);
+    await this.#write(this.db, lease, finishSet, [isFull, kept, missingRights]);
     // Of what a feed of changes told, each part was published. A source that counts again is found within the age of what is remembered.
-    if (isFull || lease.fullAt === null) this.#signals.publish('permissions-changed', lease.id);
-    this.#signals.publish('data-source-changed', lease.id);
+    if (isFull || lease.fullAt === null) this.signals.publish('permissions-changed', lease.id);
+    this.signals.publish('data-source-changed', lease.id);
   }
 
   /** Ends an attempt. What was read stays, and the next one goes on. @throws LeaseLostError */
   async fail(lease: ReadingLease, { code, message }: { readonly code: string; readonly message: string }): Promise<void> {
-    await this.#write(this.#db, lease, `"failedAt" = now(), "errorCode" = $4, "errorMessage" = $5, ${leaseEnded}`, [
+    await this.#write(this.db, lease, `"failedAt" = now(), "errorCode" = $4, "errorMessage" = $5, ${leaseEnded}`, [
       code,
       message,
     ]);
-    this.#signals.publish('data-source-changed', lease.id);
+    this.signals.publish('data-source-changed', lease.id);
   }
 
   /** The process stops: another may go on at once. */
   async release(lease: ReadingLease): Promise<void> {
-    await this.#write(this.#db, lease, leaseEnded, []).catch((error: unknown) => {
+    await this.#write(this.db, lease, leaseEnded, []).catch((error: unknown) => {
       if (!(error instanceof LeaseLostError)) throw error;
     });
   }
 
   known(dataSourceId: string, uniqueIds: readonly string[]): Promise<readonly ReadingItem[]> {
     if (uniqueIds.length === 0) return Promise.resolve([]);
-    return this.#db.query(`${itemsSql} and "uniqueId" = any($2::text[])`, [dataSourceId, uniqueIds]);
+    return this.db.query(`${itemsSql} and "uniqueId" = any($2::text[])`, [dataSourceId, uniqueIds]);
   }
 
   /** All items of a source behind an id, in the order of their ids. */
@@ -172,14 +170,14 @@ export class PermissionReadingStore {
    * @returns the ids of these sources.
    */
   async warn(maxAgeMs: number): Promise<readonly string[]> {
-    const rows = await this.#db.query<{ readonly id: string }>(warnSql, [maxAgeMs * warnedPart, connectedTypes]);
-    for (const { id } of rows) this.#signals.publish('data-source-changed', id);
+    const rows = await this.db.query<{ readonly id: string }>(warnSql, [maxAgeMs * warnedPart, connectedTypes]);
+    for (const { id } of rows) this.signals.publish('data-source-changed', id);
     return rows.map(({ id }) => id);
   }
 
   async *#pages(sql: string, dataSourceId: string, begin: string): AsyncGenerator<readonly ReadingItem[], void, void> {
     for (let after = begin; ; ) {
-      const items = await this.#db.query<ReadingItem>(sql, [dataSourceId, after]);
+      const items = await this.db.query<ReadingItem>(sql, [dataSourceId, after]);
       if (items.length > 0) yield items;
       const last = items.at(-1);
       if (last === undefined || items.length < itemsAtOnce) return;

@@ -1,6 +1,6 @@
 // Raw SQL: passages with their lexemes and vectors, in bulk. Arrays of keys and vectors of an extension are no columns that Prisma reads.
-import type { Database } from '../../ground/database.ts';
 import { selectRows } from '../../ground/sql/where.ts';
+import { Store } from '../../ground/store.ts';
 import type { EmbeddingSpace } from '../embeddings/spaces.ts';
 import { type ItemLimits, itemLimitsCondition } from '../items/filter.ts';
 import { openRuleCondition, searchedSourcesCondition } from '../permissions/gate.ts';
@@ -26,21 +26,15 @@ export interface ItemPart {
 }
 
 /** What the copy is made from. */
-export class SearchIndexDocuments {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class SearchIndexDocuments extends Store {
   async liveItems(ids: readonly string[]): Promise<readonly LiveItem[]> {
-    return this.#withSpaces(await this.#db.query<LiveItemRow>(`${liveSql} AND item.id = ANY($1::text[])`, [ids]));
+    return this.#withSpaces(await this.db.query<LiveItemRow>(`${liveSql} AND item.id = ANY($1::text[])`, [ids]));
   }
 
   /** In the order of their ids, after one. */
   async liveItemsAfter(id: string, limit: number): Promise<readonly LiveItem[]> {
     return this.#withSpaces(
-      await this.#db.query<LiveItemRow>(`${liveSql} AND item.id > $1 ORDER BY item.id LIMIT $2`, [id, limit]),
+      await this.db.query<LiveItemRow>(`${liveSql} AND item.id > $1 ORDER BY item.id LIMIT $2`, [id, limit]),
     );
   }
 
@@ -49,7 +43,7 @@ export class SearchIndexDocuments {
    * `limit` passages of each item.
    */
   async passages(parts: readonly ItemPart[], limit: number): Promise<readonly CopiedPassage[]> {
-    const rows = await this.#db.query<PassageRow>(passagesSql, [
+    const rows = await this.db.query<PassageRow>(passagesSql, [
       parts.map(({ item }) => item.id),
       parts.map(({ item }) => item.generation),
       parts.map(({ fromOrdinal }) => fromOrdinal),
@@ -74,12 +68,12 @@ export class SearchIndexDocuments {
   }
 
   spaces(): Promise<readonly EmbeddingSpace[]> {
-    return this.#db.prisma.embeddingSpace.findMany();
+    return this.db.prisma.embeddingSpace.findMany();
   }
 
   /** The items that limits let through, when they are at most `limit`; undefined when they are more. */
   async itemsWithin(dataSourceIds: readonly string[], limits: ItemLimits, limit: number): Promise<readonly string[] | undefined> {
-    const rows = await selectRows<{ readonly id: string }>(this.#db, (given) => {
+    const rows = await selectRows<{ readonly id: string }>(this.db, (given) => {
       given.values.push(dataSourceIds);
       const condition = itemLimitsCondition(limits, given, { column: 'item.id', sources: '$1::text[]' });
       const openItem = openRuleCondition(limits.gate, given, { source: 'item."dataSourceId"', rule: 'item."accessRuleId"' });
@@ -98,7 +92,7 @@ export class SearchIndexDocuments {
     }: { readonly orgId: string; readonly dataSourceIds: readonly string[] } & Pick<ItemLimits, 'gate'>,
     itemIds: readonly string[],
   ): Promise<ReadonlyMap<string, number>> {
-    const rows = await selectRows<{ readonly id: string; readonly generation: number }>(this.#db, (given) => {
+    const rows = await selectRows<{ readonly id: string; readonly generation: number }>(this.db, (given) => {
       given.values.push(itemIds, dataSourceIds, orgId);
       const open = openRuleCondition(gate, given, { source: 'item."dataSourceId"', rule: 'item."accessRuleId"' });
       return generationsSql + searchedSourcesCondition(gate, given, 'source') + open;
@@ -107,7 +101,7 @@ export class SearchIndexDocuments {
   }
 
   async #withSpaces(rows: readonly LiveItemRow[]): Promise<readonly LiveItem[]> {
-    const marks = await this.#db.prisma.itemEmbedding.findMany({ where: { itemId: { in: rows.map(({ id }) => id) } } });
+    const marks = await this.db.prisma.itemEmbedding.findMany({ where: { itemId: { in: rows.map(({ id }) => id) } } });
     const createMarkTest = (row: LiveItemRow) => (mark: (typeof marks)[number]) =>
       mark.itemId === row.id && mark.generation === row.generation;
     return rows.map((row) => ({ ...row, spaceIds: marks.filter(createMarkTest(row)).map(({ spaceId }) => spaceId) }));
@@ -119,7 +113,7 @@ export class SearchIndexDocuments {
     // One after the other: documents of many sources would take all connections.
     for (const [dataSourceId, some] of Map.groupBy(rows, ({ item }) => item.dataSourceId)) {
       const keys = [...new Set(some.flatMap((row) => row.keys))];
-      const terms = await this.#db.query<TermRow>(termsSql, [dataSourceId, keys]);
+      const terms = await this.db.query<TermRow>(termsSql, [dataSourceId, keys]);
       words.set(dataSourceId, new Map(terms.map((term) => [term.key, toWord(term)])));
     }
     return words;
@@ -129,7 +123,7 @@ export class SearchIndexDocuments {
     const some = rows.filter(({ item }) => item.spaceIds.length > 0);
     if (some.length === 0) return new Map<string, VectorRow[]>();
     const spaceIds = [...new Set(some.flatMap(({ item }) => item.spaceIds))];
-    const vectors = await this.#db.query<VectorRow>(vectorsSql, [some.map(({ id }) => id), spaceIds]);
+    const vectors = await this.db.query<VectorRow>(vectorsSql, [some.map(({ id }) => id), spaceIds]);
     return Map.groupBy(vectors, ({ id }) => id);
   }
 }

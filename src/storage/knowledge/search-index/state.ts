@@ -1,6 +1,6 @@
 // Raw SQL: a lease, and sums and counts of many rows.
-import type { Database } from '../../ground/database.ts';
 import { type Lease, takeLeased, writeLeased } from '../../ground/leases.ts';
+import { Store } from '../../ground/store.ts';
 
 /** Which index answers searches, and which is being built. */
 export interface SearchIndexState {
@@ -22,38 +22,32 @@ export interface SearchIndexState {
 const rowId = 'passages';
 
 /** The state of the copy, in one row: all processes see the same. Writes need the lease. */
-export class SearchIndexStates {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class SearchIndexStates extends Store {
   /** @returns undefined while no copy is kept. */
   async read(): Promise<SearchIndexState | undefined> {
-    const row = await this.#db.prisma.searchIndex.findUnique({ where: { id: rowId } });
+    const row = await this.db.prisma.searchIndex.findUnique({ where: { id: rowId } });
     return row === null ? undefined : { ...row, passagesDone: Number(row.passagesDone) };
   }
 
   /** Begins to keep a copy: from now on changes are noted. */
   async enable(): Promise<void> {
     // A start on a full disk finds what it needs without a write.
-    if ((await this.#db.prisma.searchIndex.count({ where: { id: rowId } })) > 0) return;
-    await this.#db.execute('insert into search_indexes (id) values ($1) on conflict do nothing', [rowId]);
+    if ((await this.db.prisma.searchIndex.count({ where: { id: rowId } })) > 0) return;
+    await this.db.execute('insert into search_indexes (id) values ($1) on conflict do nothing', [rowId]);
   }
 
   /** Ends it: an index that is there misses what changes from now on. @returns whether there was one. */
   async disable(): Promise<boolean> {
-    if ((await this.#db.prisma.searchIndex.count({ where: { id: rowId } })) === 0) return false;
-    const { count } = await this.#db.prisma.searchIndex.deleteMany({ where: { id: rowId } });
-    if (count > 0) await this.#db.prisma.searchIndexChange.deleteMany({});
+    if ((await this.db.prisma.searchIndex.count({ where: { id: rowId } })) === 0) return false;
+    const { count } = await this.db.prisma.searchIndex.deleteMany({ where: { id: rowId } });
+    if (count > 0) await this.db.prisma.searchIndexChange.deleteMany({});
     return count > 0;
   }
 
   /** The right to write to the indexes. @returns undefined while another process has it, or no copy is kept. */
   async take(owner: string, leaseMs: number): Promise<Lease | undefined> {
     const how = { set: 'id = id', where: 'true', returning: 'id' };
-    const taken = await takeLeased<{ readonly fence: number }>(this.#db, 'searchIndex', { id: rowId, owner, leaseMs }, how);
+    const taken = await takeLeased<{ readonly fence: number }>(this.db, 'searchIndex', { id: rowId, owner, leaseMs }, how);
     return taken === undefined ? undefined : { id: rowId, owner, fence: taken.fence };
   }
 
@@ -98,6 +92,6 @@ export class SearchIndexStates {
   }
 
   async #write(lease: Lease, set: string, values: readonly unknown[] = []) {
-    await writeLeased(this.#db, 'searchIndex', lease, set, values);
+    await writeLeased(this.db, 'searchIndex', lease, set, values);
   }
 }

@@ -1,31 +1,23 @@
 import { type ConnectedType, isConnectedType, toSourceType } from '../../../entities/knowledge/data-source.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import type { Transaction } from '../../ground/database.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
 
 /** A source that a connector reads: it has no items until the connector lists them. */
 export type NewConnectedSource = NewSource & { readonly type: ConnectedType };
 
-export class ConnectedSourceStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ConnectedSourceStore extends PublishingStore {
   /** Writes the sources and attaches them to the agent, all or none. `also` runs in the same transaction. */
   async create(agentId: string, sources: readonly NewConnectedSource[], also: (tx: Transaction) => Promise<void>): Promise<void> {
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       for (const source of sources) await addDataSource(tx, agentId, source);
       await also(tx);
     });
     for (const { id, access } of sources) {
-      this.#signals.publish('data-source-changed', id);
-      if (access === 'MIRRORED') this.#signals.publish('permissions-changed', id);
+      this.signals.publish('data-source-changed', id);
+      if (access === 'MIRRORED') this.signals.publish('permissions-changed', id);
     }
-    this.#signals.publish('agent-changed', agentId);
+    this.signals.publish('agent-changed', agentId);
   }
 
   /** A source as its connector reads it; undefined for one that is gone, or that no connector reads. */
@@ -38,7 +30,7 @@ export class ConnectedSourceStore {
       orgId: true,
       organization: { select: { tenantId: true } },
     };
-    const row = await this.#db.prisma.dataSource.findUnique({ where: { id, deletingAt: null }, select });
+    const row = await this.db.prisma.dataSource.findUnique({ where: { id, deletingAt: null }, select });
     const type = toSourceType(row?.type ?? '');
     if (row === null || !isConnectedType(type)) return undefined;
     const { ownerUserId, orgId, organization, data } = row;
@@ -48,7 +40,7 @@ export class ConnectedSourceStore {
   /** Stores the reason why a whole source cannot be read. */
   async fail(id: string, { code, message }: { readonly code: string; readonly message: string }): Promise<void> {
     const data = { errorCode: code, errorMessage: message, updatedAt: new Date() };
-    await this.#db.prisma.dataSource.updateMany({ where: { id, deletingAt: null }, data });
-    this.#signals.publish('data-source-changed', id);
+    await this.db.prisma.dataSource.updateMany({ where: { id, deletingAt: null }, data });
+    this.signals.publish('data-source-changed', id);
   }
 }

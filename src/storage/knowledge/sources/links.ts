@@ -8,6 +8,7 @@ import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { byTime, readingOrder, requireShortList } from '../../ground/lists/paging.ts';
+import { Store } from '../../ground/store.ts';
 import { dataSourceWhere } from './filter.ts';
 import { isPlain, longMembers, readSources, toSelect, toSource } from './rows.ts';
 
@@ -15,13 +16,7 @@ import { isPlain, longMembers, readSources, toSelect, toSource } from './rows.ts
 export type ConnectionName = Pick<Connection, 'id' | 'orgId' | 'ownerUserId' | 'installationId'>;
 
 /** What leads from sources to agents and connections, and back: pages of many things at once. */
-export class SourceLinks {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class SourceLinks extends Store {
   /** The sources of each agent that match, last attached first. `members`: the members to read besides the ids. */
   async pagesOfAgents(
     agentIds: readonly string[],
@@ -31,7 +26,7 @@ export class SourceLinks {
   ): Promise<ReadonlyMap<string, Page<DataSource>>> {
     const where = { dataSource: visibleWhere(filter) };
     const isRead = isPlain(members);
-    const agents = await this.#db.prisma.agent.findMany({
+    const agents = await this.db.prisma.agent.findMany({
       where: { id: { in: [...agentIds] } },
       select: {
         id: true,
@@ -44,8 +39,8 @@ export class SourceLinks {
         },
       },
     });
-    const sources = isRead ? undefined : await readLinked(this.#db, agents, members);
-    const countAll = countedOnce(() => countLinks(this.#db, 'agentId', { agentId: { in: [...agentIds] }, ...where }));
+    const sources = isRead ? undefined : await readLinked(this.db, agents, members);
+    const countAll = countedOnce(() => countLinks(this.db, 'agentId', { agentId: { in: [...agentIds] }, ...where }));
     return new Map(
       agents.map(({ id, dataSources: links }) => {
         const times = new Map(links.map(({ createdAt, dataSource }) => [dataSource.id, createdAt]));
@@ -64,13 +59,13 @@ export class SourceLinks {
     filter: AgentFilter,
     page: PageRequest,
   ): Promise<ReadonlyMap<string, Page<{ readonly id: string }>>> {
-    const db = this.#db;
+    const db = this.db;
 
     const where = { agent: { AND: [{ isDeleted: false }, agentWhere(filter)] } };
     const direction = readingOrder('desc', page);
     const [afterId] = page.after ?? [];
     const rest = afterId === undefined ? {} : { agentId: { [direction === 'desc' ? 'lt' : 'gt']: String(afterId) } };
-    return readChildPages(this.#db, page, {
+    return readChildPages(this.db, page, {
       async findPlaces() {
         const agents = {
           where: { AND: [where, rest] },
@@ -86,7 +81,7 @@ export class SourceLinks {
       },
       read: async (ids) => ids.map((id) => ({ id })),
       keyOf: ({ id }) => [id],
-      countAll: () => countLinks(this.#db, 'dataSourceId', { dataSourceId: { in: [...dataSourceIds] }, ...where }),
+      countAll: () => countLinks(this.db, 'dataSourceId', { dataSourceId: { in: [...dataSourceIds] }, ...where }),
     });
   }
 
@@ -97,7 +92,7 @@ export class SourceLinks {
     page: PageRequest,
   ): Promise<ReadonlyMap<string, Page<DataSource>>> {
     // What a source reads with stands in its configuration, so the pages are cut here.
-    const places = await this.#db.prisma.dataSource.findMany({
+    const places = await this.db.prisma.dataSource.findMany({
       where: { AND: [visibleWhere(filter), { OR: connections.flatMap(readingWith) }] },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       select: { id: true, createdAt: true, orgId: true, ownerUserId: true, data: true },
@@ -107,7 +102,7 @@ export class SourceLinks {
       return { id: connection.id, own, part: selectPart(own, page) };
     });
     const ids = [...new Set(ofConnections.flatMap(({ part }) => part.map(({ id }) => id)))];
-    const rows = new Map((await readSources(this.#db, ids)).map((source) => [source.id, source]));
+    const rows = new Map((await readSources(this.db, ids)).map((source) => [source.id, source]));
     return new Map(
       ofConnections.map(({ id, own, part }) => {
         const sourceRows = part.flatMap((place) => rows.get(place.id) ?? []);

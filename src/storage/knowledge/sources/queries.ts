@@ -8,6 +8,7 @@ import type { Database } from '../../ground/database.ts';
 import { byOwner } from '../../ground/links.ts';
 import { type Place, readPage, requireShortList, requireWholePage } from '../../ground/lists/paging.ts';
 import { containing } from '../../ground/lists/where.ts';
+import { Store } from '../../ground/store.ts';
 import { openStates } from '../items/states.ts';
 import { visibleWhere } from './links.ts';
 import { type DataSourceListQuery, type DataSourceState, findSourcePlaces, neverIndexed } from './places.ts';
@@ -22,16 +23,10 @@ export interface UsingAgent {
 }
 
 /** The queries of DataSourceStore. */
-export class SourceQueries {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class SourceQueries extends Store {
   /** The sources with one of the ids that exist and match, in no order. */
   async findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly DataSource[]> {
-    return readSources(this.#db, ids, undefined, filter);
+    return readSources(this.db, ids, undefined, filter);
   }
 
   async find(id: string, filter: DataSourceFilter): Promise<DataSource | undefined> {
@@ -44,7 +39,7 @@ export class SourceQueries {
     filter: DataSourceFilter,
     members?: Members<DataSource>,
   ): Promise<ReadonlyMap<string, readonly DataSource[]>> {
-    const { agentDataSource } = this.#db.prisma;
+    const { agentDataSource } = this.db.prisma;
     const where = { agentId: { in: [...agentIds] }, dataSource: visibleWhere(filter) };
     const orderBy = [{ createdAt: 'desc' as const }, { dataSourceId: 'desc' as const }];
     if (isPlain(members)) {
@@ -57,11 +52,11 @@ export class SourceQueries {
     const sizes = new Map(links.map(({ dataSource }) => [dataSource.id, dataSource.rowBytes]));
     if (reads(members, ...longMembers)) {
       requireShortList(
-        this.#db,
+        this.db,
         [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0),
       );
     }
-    const sources = new Map((await readSources(this.#db, [...sizes.keys()], members)).map((source) => [source.id, source]));
+    const sources = new Map((await readSources(this.db, [...sizes.keys()], members)).map((source) => [source.id, source]));
     return byOwner(
       links.flatMap(({ agentId: ownerId, dataSource }) => {
         const thing = sources.get(dataSource.id);
@@ -72,22 +67,22 @@ export class SourceQueries {
 
   async list(filter: DataSourceFilter, query: DataSourceListQuery, page: PageRequest): Promise<Page<DataSource>> {
     const where = listWhere(filter, query);
-    const places = await findSourcePlaces(this.#db, where, { ...query, page });
-    const read = await readPage(this.#db, places, (ids) => readSources(this.#db, ids));
-    if (query.offset !== undefined) requireWholePage(this.#db, read, page.limit);
-    const countAll = (take: number) => this.#db.prisma.dataSource.count({ where, take });
+    const places = await findSourcePlaces(this.db, where, { ...query, page });
+    const read = await readPage(this.db, places, (ids) => readSources(this.db, ids));
+    if (query.offset !== undefined) requireWholePage(this.db, read, page.limit);
+    const countAll = (take: number) => this.db.prisma.dataSource.count({ where, take });
     return toPage(read.rows, page, (source) => toKey(source, query.orderBy), countAll, read.foundCount);
   }
 
   /** The agents that match and have the sources attached, by name. */
   async agentsOf(dataSourceIds: readonly string[], filter: AgentFilter): Promise<readonly UsingAgent[]> {
-    const links = await this.#db.prisma.agentDataSource.findMany({
+    const links = await this.db.prisma.agentDataSource.findMany({
       where: { dataSourceId: { in: [...dataSourceIds] }, agent: { AND: [{ isDeleted: false }, agentWhere(filter)] } },
       orderBy: [{ agent: { name: 'asc' } }, { agentId: 'asc' }],
       select: { dataSourceId: true, agent: { select: { id: true, name: true, rowBytes: true } } },
     });
     const images = await readImages(
-      this.#db,
+      this.db,
       links.map(({ agent }) => agent),
     );
     return links.map(({ dataSourceId, agent: { id, name } }) => ({ dataSourceId, id, name, src: images.get(id) ?? '' }));

@@ -2,40 +2,34 @@ import { type Page, type PageRequest, type SortKey, toPage } from '../../../enti
 import type { ItemCounts } from '../../../entities/knowledge/data-source.ts';
 import type { SourceRun, SourceRunStatus } from '../../../entities/knowledge/source-run.ts';
 import type { DataSourceFilter } from '../../../entities/people/access.ts';
-import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { byTime } from '../../ground/lists/paging.ts';
+import { Store } from '../../ground/store.ts';
 import { countItemsOfRuns, toItemCounts } from '../items/counts.ts';
 import { dataSourceWhere } from './filter.ts';
 
 /** The runs of sources, for people. */
-export class SourceRunStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class SourceRunStore extends Store {
   /** The runs among the ids whose sources match, in no order. */
   async findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly SourceRun[]> {
     const dataSource = { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
-    const rows = await this.#db.prisma.sourceRun.findMany({ where: { id: { in: [...ids] }, dataSource }, omit });
+    const rows = await this.db.prisma.sourceRun.findMany({ where: { id: { in: [...ids] }, dataSource }, omit });
     return rows.map(toRun);
   }
 
   /** Newest first. The domain has decided that the caller may see the source. */
   async list(dataSourceId: string, page: PageRequest): Promise<Page<SourceRun>> {
-    const rows = await this.#db.prisma.sourceRun.findMany({ ...byTime('startedAt', 'desc', { dataSourceId }, page), omit });
-    return toPage(rows.map(toRun), page, toKey, (take) => this.#db.prisma.sourceRun.count({ where: { dataSourceId }, take }));
+    const rows = await this.db.prisma.sourceRun.findMany({ ...byTime('startedAt', 'desc', { dataSourceId }, page), omit });
+    return toPage(rows.map(toRun), page, toKey, (take) => this.db.prisma.sourceRun.count({ where: { dataSourceId }, take }));
   }
 
   /** The same of several sources: a page of each. */
   pagesOf(dataSourceIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<SourceRun>>> {
-    const db = this.#db;
+    const db = this.db;
 
     const ofSources = { in: [...dataSourceIds] };
     const rows = new Map<string, SourceRun>();
-    return readChildPages(this.#db, page, {
+    return readChildPages(this.db, page, {
       async findPlaces() {
         const runs = { ...byTime('startedAt', 'desc', {}, page), omit };
         const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, runs } });
@@ -54,7 +48,7 @@ export class SourceRunStore {
 
   /** The items that runs have queued, by what they are doing. A run that queued none is left out. */
   async itemCountsOf(runs: readonly Pick<SourceRun, 'id' | 'dataSourceId'>[]): Promise<ReadonlyMap<string, ItemCounts>> {
-    const counts = await countItemsOfRuns(this.#db, runs);
+    const counts = await countItemsOfRuns(this.db, runs);
     return new Map([...counts].map(([id, states]) => [id, toItemCounts(states)]));
   }
 }

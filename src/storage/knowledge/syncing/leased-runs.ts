@@ -4,8 +4,8 @@ import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
 import { Prisma } from '../../generated/client.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { heldBy, LeaseLostError, takeLeased } from '../../ground/leases.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import type { AlsoInTransaction, OwnedId } from '../indexing/lease.ts';
 import { hideItems } from '../items/states.ts';
 import { isPeriodOver, openRuns } from '../sources/refresh-period.ts';
@@ -27,15 +27,7 @@ const attemptsMax = 5;
 const leaseEnded = { leaseOwner: null, leaseUntil: null, currentItem: null };
 
 /** The runs that a process holds the lease of. */
-export class LeasedRuns {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class LeasedRuns extends PublishingStore {
   /**
    * Begins a run, or goes on with one that was cut off.
    *
@@ -43,9 +35,9 @@ export class LeasedRuns {
    * cases another run follows the present one, unless the trigger is the schedule.
    */
   async begin(dataSourceId: string, run: RunRequest): Promise<SyncLease | 'held' | undefined> {
-    const lease = await this.#db.transaction((tx) => takeRun(tx, dataSourceId, run));
+    const lease = await this.db.transaction((tx) => takeRun(tx, dataSourceId, run));
     if (lease === undefined || lease === 'held') return lease;
-    this.#signals.publish('data-source-changed', dataSourceId);
+    this.signals.publish('data-source-changed', dataSourceId);
     if (lease.attempt <= attemptsMax) return lease;
     await this.fail(lease, {
       code: 'INTERRUPTED',
@@ -56,15 +48,15 @@ export class LeasedRuns {
 
   /** Stores the name of what is being read. @throws LeaseLostError */
   async show(lease: SyncLease, currentItem: string | null): Promise<void> {
-    await writeRun(this.#db, lease, { currentItem: currentItem?.slice(0, 500) ?? null });
-    this.#signals.publish('data-source-changed', lease.source.id);
+    await writeRun(this.db, lease, { currentItem: currentItem?.slice(0, 500) ?? null });
+    this.signals.publish('data-source-changed', lease.source.id);
   }
 
   async known(
     { id: runId, source }: Pick<SyncLease, 'id' | 'source'>,
     uniqueIds: readonly string[],
   ): Promise<readonly ExistingSyncItem[]> {
-    const items = await this.#db.prisma.knowledgeItem.findMany({
+    const items = await this.db.prisma.knowledgeItem.findMany({
       where: { dataSourceId: source.id, uniqueId: { in: [...uniqueIds] }, indexStatus: { not: 'DELETING' } },
       select: {
         uniqueId: true,
@@ -87,13 +79,13 @@ export class LeasedRuns {
 
   /** Stores a part of the listing. `also` gets the items to index. @throws LeaseLostError */
   async apply(lease: SyncLease, page: SyncedPage, also: AlsoInTransaction): Promise<PageOutcome> {
-    const outcome = await this.#db.transaction(async (tx) => {
+    const outcome = await this.db.transaction(async (tx) => {
       // A cancellation waits, and what it ends includes this page.
       await lockRow(tx, 'data_sources', lease.source.id);
       await noteProgress(tx, lease, page.place);
       return applyPage(tx, lease, page, also);
     });
-    this.#signals.publish('data-source-changed', lease.source.id);
+    this.signals.publish('data-source-changed', lease.source.id);
     return outcome;
   }
 
@@ -107,7 +99,7 @@ export class LeasedRuns {
     { remove, index }: { readonly remove: AlsoInTransaction; readonly index: AlsoInTransaction },
   ): Promise<void> {
     const dataSourceId = lease.source.id;
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       await lockRow(tx, 'data_sources', dataSourceId);
       await writeRun(tx, lease, { isComplete, bound, place: Prisma.DbNull, ...leaseEnded });
       const { removed: removedItems, heldCount } = await removeMissing(tx, lease, isComplete);
@@ -132,13 +124,13 @@ export class LeasedRuns {
       await remove(tx, removedItems);
       await index(tx, await requeueUnread(tx, lease));
     });
-    this.#signals.publish('data-source-changed', dataSourceId);
+    this.signals.publish('data-source-changed', dataSourceId);
   }
 
   /** Ends the run; what was indexed stays. @throws LeaseLostError */
   async fail(lease: SyncLease, { code, message }: { readonly code: string; readonly message: string }): Promise<void> {
     const dataSourceId = lease.source.id;
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       await lockRow(tx, 'data_sources', dataSourceId);
       const now = new Date();
       const reason = { errorCode: code, errorMessage: message };
@@ -146,17 +138,17 @@ export class LeasedRuns {
       const data = { ...reason, lastSyncedAt: now, updatedAt: now };
       await tx.prisma.dataSource.update({ where: { id: dataSourceId }, data });
     });
-    this.#signals.publish('data-source-changed', dataSourceId);
+    this.signals.publish('data-source-changed', dataSourceId);
   }
 
   /** Gives the lease back. `isCounted`: this attempt failed. `also` queues the job that goes on with the run. @throws LeaseLostError */
   async release(lease: SyncLease, isCounted: boolean, also?: AlsoInTransaction): Promise<void> {
     const { id, orgId, tenantId } = { ...lease, id: lease.source.id };
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       await writeRun(tx, lease, { ...leaseEnded, ...(isCounted ? {} : { attempt: { decrement: 1 } }) });
       await also?.(tx, [{ id, orgId, tenantId }]);
     });
-    this.#signals.publish('data-source-changed', id);
+    this.signals.publish('data-source-changed', id);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { StoreFileBatch, StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
-import type { Database } from '../../ground/database.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { countItems } from '../items/counts.ts';
 import { cancelItems } from '../items/states.ts';
 import {
@@ -31,15 +30,7 @@ export type AddedBatch =
   | { readonly kind: 'missing' };
 
 /** Files of a vector store that one request attached. Access is that of the store: load it before. */
-export class VectorStoreBatchStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class VectorStoreBatchStore extends PublishingStore {
   /**
    * Adds new files to a store, with files that it has already, as one batch.
    *
@@ -54,7 +45,7 @@ export class VectorStoreBatchStore {
     also: AlsoQueue,
   ): Promise<AddedBatch> {
     const { dataSourceId, id: batchId } = batch;
-    const added = await this.#db.transaction(async (tx): Promise<AddedBatch> => {
+    const added = await this.db.transaction(async (tx): Promise<AddedBatch> => {
       if (!(await lockStore(tx, dataSourceId))) return { kind: 'missing' };
       const there = { dataSourceId, ...inStore };
       const select = { id: true, uniqueId: true };
@@ -81,9 +72,9 @@ export class VectorStoreBatchStore {
   }
 
   async find(storeId: string, id: string): Promise<StoreFileBatch | undefined> {
-    const batch = await this.#db.prisma.vectorStoreFileBatch.findFirst({ where: { id, dataSourceId: storeId } });
+    const batch = await this.db.prisma.vectorStoreFileBatch.findFirst({ where: { id, dataSourceId: storeId } });
     if (batch === null) return undefined;
-    const counts = await countItems(this.#db, { batches: { some: { batchId: id } }, ...inStore });
+    const counts = await countItems(this.db, { batches: { some: { batchId: id } }, ...inStore });
     return { ...batch, ...toFileCounts(counts.get(storeId) ?? []) };
   }
 
@@ -93,8 +84,8 @@ export class VectorStoreBatchStore {
     status: StoreFileStatus | undefined,
     page: IdPage,
   ): Promise<RowMatches<VectorStoreFile>> {
-    return listStoreFiles(this.#db, storeId, status, page, async ({ range: itemId, direction, take }, where) => {
-      const files = await this.#db.prisma.vectorStoreBatchFile.findMany({
+    return listStoreFiles(this.db, storeId, status, page, async ({ range: itemId, direction, take }, where) => {
+      const files = await this.db.prisma.vectorStoreBatchFile.findMany({
         where: { batchId, itemId, item: where },
         orderBy: { itemId: direction },
         take,
@@ -106,7 +97,7 @@ export class VectorStoreBatchStore {
 
   /** Stops the indexing of its files; those that are indexed stay. */
   async cancel(storeId: string, id: string): Promise<void> {
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       const { count } = await tx.prisma.vectorStoreFileBatch.updateMany({
         where: { id, dataSourceId: storeId, cancelledAt: null },
         data: { cancelledAt: new Date() },
@@ -118,6 +109,6 @@ export class VectorStoreBatchStore {
   }
 
   #announce(id: string) {
-    return this.#signals.publish('data-source-changed', id);
+    return this.signals.publish('data-source-changed', id);
   }
 }

@@ -12,8 +12,8 @@ import type { Prisma } from '../../generated/client.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { heldRows } from '../../ground/holds.ts';
 import { readPage } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { countItems } from '../items/counts.ts';
 import { hideItems } from '../items/states.ts';
 import { dataSourceWhere } from '../sources/filter.ts';
@@ -61,22 +61,14 @@ export type DetachedFiles =
   | { readonly orgId: string; readonly fileId: string };
 
 /** Stores under deletion, and files under deletion, are in none of these. */
-export class VectorStoreStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class VectorStoreStore extends PublishingStore {
   async create(
     { description, metadata, expiresAfterDays, expiresAt, ...source }: NewVectorStore,
     files: readonly NewStoreFile[],
     also: AlsoQueue,
   ): Promise<void> {
     const { id: dataSourceId, createdAt } = source;
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       await tx.prisma.dataSource.create({ data: { ...source, type: 'FILE_UPLOAD', updatedAt: createdAt } });
       const data = { dataSourceId, description, metadata, expiresAfterDays, expiresAt, lastActiveAt: createdAt };
       await tx.prisma.vectorStore.create({ data });
@@ -88,14 +80,14 @@ export class VectorStoreStore {
 
   async find(id: string, filter: DataSourceFilter): Promise<VectorStore | undefined> {
     const where = { dataSourceId: id, dataSource: visibleWhere(filter) };
-    const store = await this.#db.prisma.vectorStore.findFirst({ where, select: { dataSourceId: true } });
-    return store === null ? undefined : (await readStores(this.#db, [id]))[0];
+    const store = await this.db.prisma.vectorStore.findFirst({ where, select: { dataSourceId: true } });
+    return store === null ? undefined : (await readStores(this.db, [id]))[0];
   }
 
   /** By the time they were made; ids sort by it too. */
   async list(filter: DataSourceFilter, page: IdPage): Promise<RowMatches<VectorStore>> {
     const { range, direction, take } = idRange(page);
-    const stores = await this.#db.prisma.vectorStore.findMany({
+    const stores = await this.db.prisma.vectorStore.findMany({
       where: { dataSourceId: range, dataSource: visibleWhere(filter) },
       orderBy: { dataSourceId: direction },
       take,
@@ -105,12 +97,12 @@ export class VectorStoreStore {
       id,
       rowBytes: rowBytes + dataSource.rowBytes,
     }));
-    return readPage(this.#db, places, (ids) => readStores(this.#db, ids));
+    return readPage(this.db, places, (ids) => readStores(this.db, ids));
   }
 
   /** Sets the day of expiry anew: a change is a use. */
   async update(id: string, { name, ...changes }: VectorStoreChanges): Promise<void> {
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       if (name !== undefined) await tx.prisma.dataSource.updateMany({ where: { id }, data: { name, updatedAt: new Date() } });
       await tx.prisma.vectorStore.updateMany({ where: { dataSourceId: id }, data: changes });
       await noteUse(tx, id);
@@ -120,12 +112,12 @@ export class VectorStoreStore {
 
   /** Notes that a store was used, at most once a minute. */
   touch(id: string): Promise<void> {
-    return noteUse(this.#db, id, new Date(Date.now() - touchEveryMs));
+    return noteUse(this.db, id, new Date(Date.now() - touchEveryMs));
   }
 
   /** @returns false when the store has `filesMax` files, or the file already. */
   async addFile(storeId: string, file: NewStoreFile, filesMax: number, also: AlsoQueue): Promise<boolean> {
-    const wasAdded = await this.#db.transaction(async (tx) => {
+    const wasAdded = await this.db.transaction(async (tx) => {
       if (!(await lockStore(tx, storeId))) return false;
       const where = { dataSourceId: storeId, ...inStore };
       if ((await tx.prisma.knowledgeItem.count({ where })) >= filesMax) return false;
@@ -141,7 +133,7 @@ export class VectorStoreStore {
 
   /** Has files that failed or were cancelled indexed from the beginning. @returns those of the items that it concerns. */
   async beginAnew(itemIds: readonly string[], newRunId: () => string, also: AlsoQueue): Promise<readonly string[]> {
-    const rows = await this.#db.transaction(async (tx) => {
+    const rows = await this.db.transaction(async (tx) => {
       const restartedItems = await tx.prisma.knowledgeItem.updateManyAndReturn({
         where: { id: { in: [...itemIds] }, indexStatus: { in: ['FAILED', 'SKIPPED', 'CANCELLED'] } },
         data: {
@@ -174,26 +166,26 @@ export class VectorStoreStore {
   }
 
   async findFile(storeId: string, fileId: string): Promise<VectorStoreFile | undefined> {
-    return (await findStoreFiles(this.#db, { dataSourceId: storeId, uniqueId: fileId }))[0];
+    return (await findStoreFiles(this.db, { dataSourceId: storeId, uniqueId: fileId }))[0];
   }
 
   /** Those of the files that the store has, in no order. */
   filesByIds(storeId: string, fileIds: readonly string[]): Promise<readonly VectorStoreFile[]> {
-    return findStoreFiles(this.#db, { dataSourceId: storeId, uniqueId: { in: [...fileIds] } });
+    return findStoreFiles(this.db, { dataSourceId: storeId, uniqueId: { in: [...fileIds] } });
   }
 
   /** The items of files that fit a filter by attributes. */
   itemsWith(storeId: string, filter: AttributeFilter): Promise<readonly string[]> {
-    return itemsWith(this.#db, storeId, filter);
+    return itemsWith(this.db, storeId, filter);
   }
 
   filesOfItems(itemIds: readonly string[]): Promise<readonly VectorStoreFile[]> {
-    return findStoreFiles(this.#db, { id: { in: [...itemIds] } });
+    return findStoreFiles(this.db, { id: { in: [...itemIds] } });
   }
 
   listFiles(storeId: string, status: StoreFileStatus | undefined, page: IdPage): Promise<RowMatches<VectorStoreFile>> {
-    return listStoreFiles(this.#db, storeId, status, page, ({ range: id, direction, take }, where) =>
-      this.#db.prisma.knowledgeItem.findMany({
+    return listStoreFiles(this.db, storeId, status, page, ({ range: id, direction, take }, where) =>
+      this.db.prisma.knowledgeItem.findMany({
         where: { ...where, id },
         orderBy: { id: direction },
         take,
@@ -204,11 +196,11 @@ export class VectorStoreStore {
 
   /** The passages of an item from a place on, in order; none before it is indexed. */
   passages(itemId: string, from: number, limit: number): Promise<RowMatches<StorePassage>> {
-    return readPassages(this.#db, itemId, from, limit);
+    return readPassages(this.db, itemId, from, limit);
   }
 
   async setAttributes(id: string, attributes: FileAttributes): Promise<void> {
-    await this.#db.transaction(async (tx) => {
+    await this.db.transaction(async (tx) => {
       await lockRow(tx, 'knowledge_items', id);
       const item = await tx.prisma.knowledgeItem.findUnique({ where: { id }, select: { metadata: true } });
       if (item === null) return;
@@ -219,7 +211,7 @@ export class VectorStoreStore {
 
   /** Hides files from everybody. `of`: the files of a store, of which one or all, or one file in all stores of an organization. */
   async detach(files: DetachedFiles, also: AlsoQueue): Promise<void> {
-    const dataSourceIds = await this.#db.transaction(async (tx) => {
+    const dataSourceIds = await this.db.transaction(async (tx) => {
       const items = await tx.prisma.knowledgeItem.findMany({
         where: {
           ...inStore,
@@ -245,8 +237,8 @@ export class VectorStoreStore {
 
   /** Stores that expired and still have files, and that no legal hold keeps. */
   async expired(limit: number): Promise<readonly { readonly id: string; readonly orgId: string; readonly tenantId: string }[]> {
-    const isOver = { vectorStore: { expiresAt: { lte: new Date() } }, NOT: await heldRows(this.#db, 'ownerUserId') };
-    const stores = await this.#db.prisma.dataSource.findMany({
+    const isOver = { vectorStore: { expiresAt: { lte: new Date() } }, NOT: await heldRows(this.db, 'ownerUserId') };
+    const stores = await this.db.prisma.dataSource.findMany({
       where: { deletingAt: null, ...isOver, items: { some: inStore } },
       select: { id: true, orgId: true, organization: { select: { tenantId: true } } },
       take: limit,
@@ -255,7 +247,7 @@ export class VectorStoreStore {
   }
 
   #announce(id: string) {
-    return this.#signals.publish('data-source-changed', id);
+    return this.signals.publish('data-source-changed', id);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import type { AuditEntry, AuditFilter } from '../../../entities/operations/audit.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
+import { Store } from '../../ground/store.ts';
 import { listEntries, readEntries } from './entry-lists.ts';
 import { type ChangedThing, stateBefore, type ThingState } from './states.ts';
 import { targetNames } from './target-names.ts';
@@ -9,41 +10,35 @@ import { targetNames } from './target-names.ts';
 /** An entry without the actor's e-mail, which the database adds. */
 export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
 
-export class AuditEntryStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class AuditEntryStore extends Store {
   /** Writes entries. Each is sent to the receiver of AUDIT_SINK_URL, again when it changes. An existing entry gets the new target, outcome and count, so a write may be repeated. */
   write(entries: readonly NewAuditEntry[]): Promise<void> {
-    return writeEntries(this.#db, entries);
+    return writeEntries(this.db, entries);
   }
 
   /** Says of an entry that its call failed after its change; nothing when the change was rolled back. */
   async fail(id: string): Promise<void> {
-    await this.#db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED', sinkPosition: null } });
+    await this.db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED', sinkPosition: null } });
   }
 
   /** In any order. */
   findMany(ids: readonly string[]): Promise<readonly AuditEntry[]> {
-    return readEntries(this.#db, ids);
+    return readEntries(this.db, ids);
   }
 
   /** What a mutation is about to change, as it is now; undefined for kinds of things whose values are not recorded. */
   stateBefore(changed: ChangedThing): Promise<ThingState | undefined> {
-    return stateBefore(this.#db, changed);
+    return stateBefore(this.db, changed);
   }
 
   /** What the things of an organization are called now that entries name: see `targetNames`. Cost: one statement. */
   namesOf(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return targetNames(this.#db, orgId, ids);
+    return targetNames(this.db, orgId, ids);
   }
 
   /** Newest first. */
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>> {
-    return listEntries(this.#db, filter, page);
+    return listEntries(this.db, filter, page);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { AuditEntry } from '../../../entities/operations/audit.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { type Lease, milliseconds, takeLeased, writeLeased } from '../../ground/leases.ts';
+import { Store } from '../../ground/store.ts';
 
 /** Entries that are sent in one request. */
 export interface AuditSinkBatch {
@@ -40,16 +41,10 @@ const isDue = '("nextAttemptAt" is null or "nextAttemptAt" <= now())';
  * What the receiver of AUDIT_SINK_URL has got. An entry is given its position by the holder of the lease, after the commit of the entry: a transaction
  * that commits late gets a later position, and is not skipped. An entry that changes loses its position, and is sent once more.
  */
-export class AuditSinkStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class AuditSinkStore extends Store {
   /** Whether entries wait, and an attempt is due. Cost: one statement. */
   async isDue(): Promise<boolean> {
-    const [row] = await this.#db.query<{ readonly isDue: boolean }>(
+    const [row] = await this.db.query<{ readonly isDue: boolean }>(
       `select ${isDue} and (numbered > sent or exists (select from audit_entries where "sinkPosition" is null)) as "isDue" from audit_sinks`,
     );
     return row?.isDue === true;
@@ -58,7 +53,7 @@ export class AuditSinkStore {
   /** The right to send. @returns undefined while another process has it, or no attempt is due. */
   async take(owner: string, leaseMs: number): Promise<Lease | undefined> {
     const sinkLease = { id: rowId, owner, leaseMs };
-    const taken = await takeLeased<{ readonly fence: number }>(this.#db, 'auditSink', sinkLease, {
+    const taken = await takeLeased<{ readonly fence: number }>(this.db, 'auditSink', sinkLease, {
       set: 'id = id',
       where: isDue,
       returning: 'id',
@@ -74,24 +69,24 @@ export class AuditSinkStore {
    * @throws LeaseLostError
    */
   nextBatch(lease: Lease, newId: string, max: AuditSinkBatchMax): Promise<AuditSinkBatch | undefined> {
-    return this.#db.transaction((tx) => nextBatch(tx, lease, newId, max));
+    return this.db.transaction((tx) => nextBatch(tx, lease, newId, max));
   }
 
   /** The receiver took the batch. @throws LeaseLostError */
   async markSent(lease: Lease): Promise<void> {
     const clean = 'failures = 0, "failingSince" = null, "lastError" = null, "nextAttemptAt" = null';
-    await writeLeased(this.#db, 'auditSink', lease, `sent = numbered, "lastSentAt" = now(), ${clean}`);
+    await writeLeased(this.db, 'auditSink', lease, `sent = numbered, "lastSentAt" = now(), ${clean}`);
   }
 
   /** The receiver did not; it is asked again after `delayMs`. @throws LeaseLostError */
   async markFailed(lease: Lease, error: string, delayMs: number): Promise<void> {
     const next = `"nextAttemptAt" = now() + ${milliseconds('$5')}`;
     const set = `failures = failures + 1, "failingSince" = coalesce("failingSince", now()), "lastError" = $4, ${next}`;
-    await writeLeased(this.#db, 'auditSink', lease, set, [error, delayMs]);
+    await writeLeased(this.db, 'auditSink', lease, set, [error, delayMs]);
   }
 
   progress(): Promise<AuditSinkProgress> {
-    return progress(this.#db);
+    return progress(this.db);
   }
 }
 

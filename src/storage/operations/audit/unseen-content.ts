@@ -2,8 +2,8 @@
 import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../../entities/people/access.ts';
 import { agentCondition } from '../../agents/conditions.ts';
 import { chatWhere } from '../../conversations/chats/filter.ts';
-import type { Database } from '../../ground/database.ts';
 import { Parameters } from '../../ground/sql/where.ts';
+import { Store } from '../../ground/store.ts';
 import { dataSourceWhere } from '../../knowledge/sources/filter.ts';
 
 /** A thing and the organization it belongs to. */
@@ -13,28 +13,23 @@ export interface PlacedThing {
 }
 
 /** Finds the things shown to a caller that do not match a rule. Deleted things are left out. */
-export class UnseenContent {
-  readonly #db: Database;
+export class UnseenContent extends Store {
   readonly #select = { id: true, orgId: true } as const;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
 
   agents(ids: readonly string[], visible: AgentFilter): Promise<readonly PlacedThing[]> {
     const parameters = new Parameters();
     const isAmong = `id = any(${parameters.add(ids)}::text[])`;
     // A rule about a member that is null is unknown, which is not true.
     const text = `select id, "orgId" from agents where ${isAmong} and (${agentCondition(visible, parameters)}) is not true`;
-    return this.#db.query<PlacedThing>(text, parameters.values);
+    return this.db.query<PlacedThing>(text, parameters.values);
   }
 
   dataSources(ids: readonly string[], visible: DataSourceFilter): Promise<readonly PlacedThing[]> {
-    return unseen(ids, dataSourceWhere(visible), (where) => this.#db.prisma.dataSource.findMany({ where, select: this.#select }));
+    return unseen(ids, dataSourceWhere(visible), (where) => this.db.prisma.dataSource.findMany({ where, select: this.#select }));
   }
 
   chats(ids: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]> {
-    return unseen(ids, chatWhere(visible), (where) => this.#db.prisma.chat.findMany({ where, select: this.#select }));
+    return unseen(ids, chatWhere(visible), (where) => this.db.prisma.chat.findMany({ where, select: this.#select }));
   }
 }
 

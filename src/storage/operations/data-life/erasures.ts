@@ -7,6 +7,7 @@ import type { Database } from '../../ground/database.ts';
 import { unlessHeld } from '../../ground/held-rows.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { noteRemoval } from '../../people/removals.ts';
 import type { OwnedThings, Owner as Person } from '../ownership.ts';
 import { anyTable, tableName } from './rows.ts';
@@ -23,39 +24,31 @@ const rowsPerStatement = 2_000;
 /** Rows of a person in no organization. */
 const ofAccount: ReadonlySet<Prisma.ModelName> = new Set(['User', 'Password', 'Passkey']);
 
-export class ErasureStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class ErasureStore extends PublishingStore {
   async create(row: Omit<Erasure, 'status' | 'report' | 'endedAt'>): Promise<void> {
-    await this.#db.prisma.erasure.create({ data: row });
+    await this.db.prisma.erasure.create({ data: row });
   }
 
   async find(id: string): Promise<Erasure | undefined> {
-    const row = await this.#db.prisma.erasure.findUnique({ where: { id } });
+    const row = await this.db.prisma.erasure.findUnique({ where: { id } });
     return row === null ? undefined : toErasure(row);
   }
 
   async findMany(ids: readonly string[]): Promise<readonly Erasure[]> {
-    return (await this.#db.prisma.erasure.findMany({ where: { id: { in: [...ids] } } })).map(toErasure);
+    return (await this.db.prisma.erasure.findMany({ where: { id: { in: [...ids] } } })).map(toErasure);
   }
 
   /** Newest first. */
   async list(orgId: string, page: PageRequest): Promise<Page<Erasure>> {
-    const rows = await this.#db.prisma.erasure.findMany(newestFirst({ orgId }, page));
-    return toPage(rows.map(toErasure), page, timeKey, (take) => this.#db.prisma.erasure.count({ where: { orgId }, take }));
+    const rows = await this.db.prisma.erasure.findMany(newestFirst({ orgId }, page));
+    return toPage(rows.map(toErasure), page, timeKey, (take) => this.db.prisma.erasure.count({ where: { orgId }, take }));
   }
 
   async update(
     id: string,
     { report, ...changes }: { readonly status: ErasureStatus; readonly report: readonly ErasureLine[]; readonly endedAt?: Date },
   ): Promise<void> {
-    await this.#db.prisma.erasure.updateMany({
+    await this.db.prisma.erasure.updateMany({
       where: { id },
       data: { ...changes, report: report as unknown as Prisma.InputJsonArray },
     });
@@ -66,64 +59,64 @@ export class ErasureStore {
     for (const model of Object.values(Prisma.ModelName)) {
       const rule: TableRule = tableRules[model];
       if ('leftOut' in rule || rule.ofPerson === undefined || ofAccount.has(model)) continue;
-      if ((await anyTable(this.#db, model).findMany({ where: rule.ofPerson(person), take: 1 })).length > 0) return true;
+      if ((await anyTable(this.db, model).findMany({ where: rule.ofPerson(person), take: 1 })).length > 0) return true;
     }
     return false;
   }
 
   /** Whether others use what the person owns: `shared` is to be handed over, `own` to be deleted. Agents that were deleted before are own. */
   holdings(person: Person): Promise<Holdings> {
-    return loadHoldings(this.#db, person);
+    return loadHoldings(this.db, person);
   }
 
   /** @returns how many were deleted; the others stay, because a legal hold keeps what other people left at them: memories and ratings. */
   async deleteAgents(ids: readonly string[]): Promise<number> {
     let total = 0;
     for (const id of ids) {
-      const gone = await unlessHeld(this.#db.transaction(({ prisma }) => prisma.agent.deleteMany({ where: { id } })));
+      const gone = await unlessHeld(this.db.transaction(({ prisma }) => prisma.agent.deleteMany({ where: { id } })));
       total += gone?.count ?? 0;
-      this.#signals.publish('agent-changed', id);
+      this.signals.publish('agent-changed', id);
     }
     return total;
   }
 
   /** Chats of the person, also deleted ones of which a row is left. */
   async chatIds(person: Person, take: number): Promise<readonly string[]> {
-    return (await this.#db.prisma.chat.findMany({ where: { ...person }, select: { id: true }, take })).map(({ id }) => id);
+    return (await this.db.prisma.chat.findMany({ where: { ...person }, select: { id: true }, take })).map(({ id }) => id);
   }
 
   async activeRunIds(person: Person): Promise<readonly string[]> {
     const where = { ...person, status: 'in_progress' };
-    return listIds(await this.#db.prisma.run.findMany({ where, select: { id: true } }));
+    return listIds(await this.db.prisma.run.findMany({ where, select: { id: true } }));
   }
 
   /** Projects that the person still owns: nobody else uses them. @returns how many. */
   async deleteProjects({ orgId, userId }: Person): Promise<number> {
-    return (await this.#db.prisma.project.deleteMany({ where: { orgId, userId } })).count;
+    return (await this.db.prisma.project.deleteMany({ where: { orgId, userId } })).count;
   }
 
   /** Removes what is left of a chat. */
   async deleteChat(id: string): Promise<void> {
-    await this.#db.prisma.chat.deleteMany({ where: { id } });
+    await this.db.prisma.chat.deleteMany({ where: { id } });
   }
 
   /** Files and uploads of the person. @returns the keys of their bytes, which are deleted before the rows. */
   async fileKeys({ orgId, userId }: Person): Promise<readonly string[]> {
     const where = { orgId, userId };
-    const files = await this.#db.prisma.file.findMany({ where, select: { blobKey: true } });
-    const parts = await this.#db.prisma.fileUploadPart.findMany({ where: { upload: where }, select: { blobKey: true } });
+    const files = await this.db.prisma.file.findMany({ where, select: { blobKey: true } });
+    const parts = await this.db.prisma.fileUploadPart.findMany({ where: { upload: where }, select: { blobKey: true } });
     return [...files, ...parts].map(({ blobKey }) => blobKey);
   }
 
   async deleteFiles({ orgId, userId }: Person): Promise<Counts> {
     const where = { orgId, userId };
-    const files = await this.#db.prisma.file.deleteMany({ where });
-    return { files: files.count, file_uploads: (await this.#db.prisma.fileUpload.deleteMany({ where })).count };
+    const files = await this.db.prisma.file.deleteMany({ where });
+    return { files: files.count, file_uploads: (await this.db.prisma.fileUpload.deleteMany({ where })).count };
   }
 
   /** Experiments are about agents, which others have from now on. */
   async handOverExperiments({ orgId, userId }: Person, toUserId: string): Promise<number> {
-    return (await this.#db.prisma.experiment.updateMany({ where: { orgId, userId }, data: { userId: toUserId } })).count;
+    return (await this.db.prisma.experiment.updateMany({ where: { orgId, userId }, data: { userId: toUserId } })).count;
   }
 
   /** Prompts that others use become another person's; the rest are deleted. */
@@ -131,14 +124,14 @@ export class ErasureStore {
     { orgId, userId }: Person,
     toUserId: string,
   ): Promise<{ readonly handedOver: number; readonly deleted: number }> {
-    const { prompt } = this.#db.prisma;
+    const { prompt } = this.db.prisma;
     const shared = { orgId, userId, visibility: { not: 'PRIVATE' } };
     const handedOver = (await prompt.updateMany({ where: shared, data: { userId: toUserId } })).count;
     return { handedOver, deleted: (await prompt.deleteMany({ where: { orgId, userId } })).count };
   }
 
   deleteRuns(person: Person, limit: number): Promise<number> {
-    return this.#db.transaction(async ({ prisma: { run, runEventBatch, responseItem } }) => {
+    return this.db.transaction(async ({ prisma: { run, runEventBatch, responseItem } }) => {
       const ids = (await run.findMany({ where: { ...person }, select: { id: true }, take: limit })).map(({ id }) => id);
       const ofRuns = { runId: { in: ids } };
       await run.deleteMany({ where: { id: { in: ids } } });
@@ -150,7 +143,7 @@ export class ErasureStore {
   }
 
   deleteRatings({ orgId, userId }: Person): Promise<number> {
-    return this.#db.execute(
+    return this.db.execute(
       `with gone as (
            delete from agent_ratings where "userId" = $2 and "agentId" in (select id from agents where "orgId" = $1) returning "agentId", rating
          )
@@ -162,7 +155,7 @@ export class ErasureStore {
 
   /** Takes the person out of the versions of agents that stay. @returns how many versions were changed. */
   async pseudonymiseVersions({ orgId, userId }: Person): Promise<number> {
-    const { agentVersion, agentDraftChange } = this.#db.prisma;
+    const { agentVersion, agentDraftChange } = this.db.prisma;
     const made = { where: { userId, agent: { orgId } }, data: { userId: null } };
     await agentDraftChange.updateMany(made);
     return (await agentVersion.updateMany(made)).count;
@@ -170,31 +163,31 @@ export class ErasureStore {
 
   /** Rows that need nothing but to go: `delete` in tables.ts. */
   deleteRest(person: Person): Promise<Counts> {
-    return deleteRest(this.#db, person);
+    return deleteRest(this.db, person);
   }
 
   /** Takes the person out of the ledger: its rows and sums stay, as nobody's. @returns how many rows were changed. */
   pseudonymiseUsage(person: Person): Promise<number> {
-    return pseudonymiseUsage(this.#db, person);
+    return pseudonymiseUsage(this.db, person);
   }
 
   /** Takes out e-mail and network address of the person, the names that the person gave or had, and the e-mail wherever else it stands. The ids stay. */
   pseudonymiseAudit(person: Person, email: string): Promise<number> {
-    return pseudonymiseAudit(this.#db, person, email);
+    return pseudonymiseAudit(this.db, person, email);
   }
 
   deleteKeys(person: Person): Promise<Counts> {
-    return deleteKeys(this.#db, this.#signals, person);
+    return deleteKeys(this.db, this.signals, person);
   }
 
   /** Legal holds about the person. */
   countHolds({ orgId, userId }: Person): Promise<number> {
-    return this.#db.prisma.legalHold.count({ where: { orgId, userId } });
+    return this.db.prisma.legalHold.count({ where: { orgId, userId } });
   }
 
   /** The user itself, where no organization has it any more. @returns `held`: a legal hold of another organization keeps what the person has there. */
   async deleteUser(userId: string): Promise<'gone' | 'member' | 'held'> {
-    const deletion = this.#db.transaction(async ({ prisma }) => {
+    const deletion = this.db.transaction(async ({ prisma }) => {
       const isGone = (await prisma.user.deleteMany({ where: { id: userId, memberships: { none: {} } } })).count === 1;
       return isGone || (await prisma.user.count({ where: { id: userId } })) === 0 ? 'gone' : 'member';
     });

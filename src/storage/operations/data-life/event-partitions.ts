@@ -1,6 +1,7 @@
 // Raw SQL: Prisma knows no partitions. They are made, checked and dropped by statements of their own.
 import { type IdKind, lowerBoundOfIds } from '../../../entities/ground/ids.ts';
 import type { Database } from '../../ground/database.ts';
+import { Store } from '../../ground/store.ts';
 import { isKeptLog, mustFold } from './event-sweeps.ts';
 import { listIdRanges, shortLockWait } from './id-ranges.ts';
 
@@ -29,16 +30,10 @@ const partitionLock = 7_215_584;
 /** Up to this size, the rest is looked through under the lock that adds a partition. */
 const smallRestBytes = 32 * 1024 * 1024;
 
-export class EventPartitionStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class EventPartitionStore extends Store {
   /** In the order of their ids. Events whose run is of no partition are in the rest. */
   list(): Promise<readonly EventPartition[]> {
-    return listPartitions(this.#db);
+    return listPartitions(this.db);
   }
 
   /**
@@ -50,11 +45,11 @@ export class EventPartitionStore {
   async makeAhead(now: Date, widthDays: number): Promise<void> {
     const missing = missingPartitions(await this.list(), now, widthDays);
     if (missing.length === 0) return;
-    const [size] = await this.#db.query<{ readonly bytes: number }>(`select pg_relation_size('${rest}')::float8 as bytes`);
+    const [size] = await this.db.query<{ readonly bytes: number }>(`select pg_relation_size('${rest}')::float8 as bytes`);
     const isLarge = (size?.bytes ?? 0) > smallRestBytes;
-    if (isLarge) await proveAbsent(this.#db, missing);
+    if (isLarge) await proveAbsent(this.db, missing);
     try {
-      await this.#db.transaction(async (tx) => {
+      await this.db.transaction(async (tx) => {
         await tx.execute(shortLockWait);
         await tx.query('select true from pg_advisory_xact_lock($1)', [partitionLock]);
         const existing = new Set((await listPartitions(tx)).map(({ name }) => name));
@@ -64,7 +59,7 @@ export class EventPartitionStore {
         }
       });
     } finally {
-      if (isLarge) await withLock(this.#db, `alter table ${rest} drop constraint if exists ${rest}_ahead`);
+      if (isLarge) await withLock(this.db, `alter table ${rest} drop constraint if exists ${rest}_ahead`);
     }
   }
 
@@ -75,7 +70,7 @@ export class EventPartitionStore {
    * @returns how many logs it had; undefined when some must stay.
    */
   dropIfOld({ name }: EventPartition, { now, days }: { readonly now: Date; readonly days: number }): Promise<number | undefined> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await tx.execute(shortLockWait);
       const [partitionState] = await tx.query<{ readonly isKept: boolean; readonly logs: number }>(
         `select coalesce(bool_or(${isKeptLog('log', '$1', '$2')} or ${mustFold}), false) as "isKept", count(distinct log."runId")::int as logs

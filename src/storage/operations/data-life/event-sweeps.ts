@@ -1,6 +1,6 @@
 // Raw SQL: one statement takes the next logs in the order of their keys and decides which are old, and whether a hold or a longer choice keeps them.
-import type { Database } from '../../ground/database.ts';
 import { notHeld } from '../../ground/holds.ts';
+import { Store } from '../../ground/store.ts';
 import type { SweepPlace } from './sweeps.ts';
 
 /** A run whose events are to be deleted. */
@@ -37,13 +37,7 @@ export function isKeptLog(log: string, now: string, days: string): string {
  * Finds the logs that are older than their organization keeps them: by their keys, because the ids of runs sort by time. So nothing that is younger is
  * read. Logs of runs that are not over or paused are never due.
  */
-export class EventSweepStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class EventSweepStore extends Store {
   /**
    * The next logs between two ids, of all organizations.
    *
@@ -54,7 +48,7 @@ export class EventSweepStore {
     { after, before }: { readonly after: string; readonly before: string },
     { now, days }: { readonly now: Date; readonly days: number },
   ): Promise<{ readonly due: readonly DueLog[]; readonly next: string | undefined }> {
-    const rows = await this.#db.query<DueLog & { readonly isDue: boolean; readonly rows: number }>(
+    const rows = await this.db.query<DueLog & { readonly isDue: boolean; readonly rows: number }>(
       `with batches as (
            select "runId" from run_event_batches where "runId" > $1 and "runId" < $2 order by "runId" limit ${rowsPerBatch}
          ), logs as (select distinct "runId" from batches)
@@ -74,7 +68,7 @@ export class EventSweepStore {
     { from, before }: { readonly from: Date; readonly before: Date },
     after: SweepPlace | undefined,
   ): Promise<{ readonly due: readonly DueLog[]; readonly next: SweepPlace | undefined }> {
-    const rows = await this.#db.query<DueLog & { readonly at: Date }>(
+    const rows = await this.db.query<DueLog & { readonly at: Date }>(
       `select id as "runId", "createdAt" as at, ${mustFold} as "mustFold" from runs row
          where "orgId" = $1 and "createdAt" >= $2 and "createdAt" < $3 and "endedAt" < $3 and "isStored" and ${isOver} and ${notHeldHere}
            and ($4::timestamptz is null or ("createdAt", id) > ($4, $5::text))
@@ -89,7 +83,7 @@ export class EventSweepStore {
 
   /** A text that differs when choices of organizations or holds differ. */
   async rules(): Promise<string> {
-    const [row] = await this.#db.query<{ readonly rules: string }>(
+    const [row] = await this.db.query<{ readonly rules: string }>(
       `select concat_ws('/',
            (select sum(hashtextextended("orgId", "eventDays"))::text from data_retentions where "eventDays" is not null),
            (select sum(hashtextextended(id, 0))::text from legal_holds where "endedAt" is null)) as rules`,
@@ -98,6 +92,6 @@ export class EventSweepStore {
   }
 
   async delete(runIds: readonly string[]): Promise<void> {
-    await this.#db.execute('delete from run_event_batches where "runId" = any($1::text[])', [runIds]);
+    await this.db.execute('delete from run_event_batches where "runId" = any($1::text[])', [runIds]);
   }
 }

@@ -1,6 +1,7 @@
 // Raw SQL: partitions. Prisma knows a table of months as one table.
 import { lowerBoundOfIds, timeOfId, timeOfIdStart } from '../../../entities/ground/ids.ts';
 import type { Database } from '../../ground/database.ts';
+import { Store } from '../../ground/store.ts';
 import { listIdRanges, shortLockWait } from './id-ranges.ts';
 
 /** The tables of months, by the kind of data that they keep. Their ids hold their time, so the id alone says which month a row belongs to. */
@@ -26,38 +27,32 @@ const movedRowsMax = 200_000;
 /** Older than every Parley. */
 const firstYear = new Date(Date.UTC(2020, 0));
 
-export class LogMonths {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class LogMonths extends Store {
   /** The parts with bounds, oldest first. Rows that belong to none are in one more part, and this does not name it. */
   list(kind: LogKind): Promise<readonly LogMonth[]> {
-    return listMonths(this.#db, kind);
+    return listMonths(this.db, kind);
   }
 
   /** Makes the parts of this month and the next three, where they are missing, and those of older rows that have none: they came from another database. */
   async makeAhead(now: Date): Promise<void> {
     for (const kind of ['usage', 'audit'] as const) {
-      const existing = await listMonths(this.#db, kind);
+      const existing = await listMonths(this.db, kind);
       for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
         const [from, to] = [monthStart(now, ahead), monthStart(now, ahead + 1)];
         const isThere = existing.some((month) => month.to > from && (month.from === undefined || month.from < to));
-        if (!isThere) await makeMonth(this.#db, kind, from, to);
+        if (!isThere) await makeMonth(this.db, kind, from, to);
       }
-      for (let oldest = await oldestOther(this.#db, kind, firstYear, now); oldest !== undefined; ) {
+      for (let oldest = await oldestOther(this.db, kind, firstYear, now); oldest !== undefined; ) {
         const [from, to] = [monthStart(oldest, 0), monthStart(oldest, 1)];
-        if (await isSmall(this.#db, kind, from, to)) await makeMonth(this.#db, kind, from, to);
-        oldest = await oldestOther(this.#db, kind, to, now);
+        if (await isSmall(this.db, kind, from, to)) await makeMonth(this.db, kind, from, to);
+        oldest = await oldestOther(this.db, kind, to, now);
       }
     }
   }
 
   /** Drops a part. @returns about how many rows it had. @throws when the table is in use for more than two seconds. */
   drop(month: LogMonth): Promise<number> {
-    return this.#db.transaction(async (tx) => {
+    return this.db.transaction(async (tx) => {
       await tx.execute(shortLockWait);
       const countSql = `select greatest(reltuples, 0)::float8 as count from pg_class where oid = $1::regclass`;
       const [row] = await tx.query<{ readonly count: number }>(countSql, [month.name]);

@@ -3,6 +3,7 @@ import { hiddenTitle } from '../../../entities/knowledge/citation.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
+import { Store } from '../../ground/store.ts';
 import { type DataPlace, secretColumns, type TableRule, tableRules } from './tables.ts';
 
 type Model = Prisma.ModelName;
@@ -57,13 +58,8 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   DataRetention: ['orgId'],
 };
 
-export class DataRows {
-  readonly #db: Database;
+export class DataRows extends Store {
   readonly #models = Object.keys(tableRules) as Model[];
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
 
   /** The tables that have rows of a person, or of an organization. */
   tables(place: DataPlace): readonly ExportedTable[] {
@@ -87,11 +83,11 @@ export class DataRows {
    * @param onRow  called for each row.
    */
   lines(table: ExportedTable, place: DataPlace, mirroredIds: MirroredIds, onRow: () => void): Readable {
-    return Readable.from(streamLines(this.#db, { ...place, model: table.model, mirroredIds }, onRow), { objectMode: false });
+    return Readable.from(streamLines(this.db, { ...place, model: table.model, mirroredIds }, onRow), { objectMode: false });
   }
 
   attachments(table: ExportedTable, place: DataPlace): AsyncIterable<Attachment> {
-    return streamAttachments(this.#db, table, place);
+    return streamAttachments(this.db, table, place);
   }
 }
 

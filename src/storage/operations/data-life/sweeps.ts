@@ -1,6 +1,7 @@
 // Raw SQL: the statement that deletes rows also decides whether they are old and whether a hold keeps them.
 import type { Database } from '../../ground/database.ts';
 import { notHeld } from '../../ground/holds.ts';
+import { Store } from '../../ground/store.ts';
 
 /** Rows of one organization, or of all that chose no days of their own, and the age at which they are deleted. */
 export interface SweptRows {
@@ -41,19 +42,13 @@ const deleteVersionsSql = `delete from agent_versions row using agents agent,
     and ${notHeld('agent."orgId"', 'hold."userId" = agent."userId"')}`;
 
 /** Deletes what is old, in small statements, each of which leaves what a legal hold keeps. Nothing is visited twice in one sweep. */
-export class SweepStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class SweepStore extends Store {
   /** Runs that are over, with their events and items. `responses` are stored ones, which go with their messages: `ResponseStore.delete`. */
   runs(
     rows: SweptRows & { readonly orgId: string },
     after: SweepPlace | undefined,
   ): Promise<SweptBatch & { readonly responses: readonly { readonly id: string; readonly userId: string }[] }> {
-    return deleteRuns(this.#db, rows, after);
+    return deleteRuns(this.db, rows, after);
   }
 
   /** Chats that nobody changed since and that no run holds, also those in the bin. */
@@ -61,7 +56,7 @@ export class SweepStore {
     { orgId, before }: SweptRows & { readonly orgId: string },
     after: SweepPlace | undefined,
   ): Promise<readonly OldChat[]> {
-    return this.#db.query<OldChat>(
+    return this.db.query<OldChat>(
       `select id, "updatedAt" as at from chats row
          where "orgId" = $1 and "updatedAt" < $2 and ${isBehind('"updatedAt"')} and ("deletedAt" is null or "isBinned") and "activeRunId" is null
            and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
@@ -72,7 +67,7 @@ export class SweepStore {
 
   /** Chats that are in the bin since before a moment. */
   binnedChats(before: Date, after: SweepPlace | undefined): Promise<readonly OldChat[]> {
-    return this.#db.query<OldChat>(
+    return this.db.query<OldChat>(
       `select id, "deletedAt" as at from chats row
          where "isBinned" and "deletedAt" < $1 and ($2::timestamptz is null or ("deletedAt", id) > ($2, $3::text))
            and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
@@ -92,7 +87,7 @@ export class SweepStore {
     what: 'runs' | 'events',
     { now, days }: { readonly now: Date; readonly days: number | undefined },
   ): Promise<{ readonly count: number; readonly isLast: boolean }> {
-    return deleteBinnedRuns(this.#db, what, now, days);
+    return deleteBinnedRuns(this.db, what, now, days);
   }
 
   /**
@@ -102,13 +97,13 @@ export class SweepStore {
    * @returns how many were deleted, and the last agent that was looked at; undefined: nothing is left.
    */
   async versions(before: Date, after: string): Promise<{ readonly count: number; readonly lastId: string | undefined }> {
-    const agents = await this.#db.query<{ readonly id: string }>(
+    const agents = await this.db.query<{ readonly id: string }>(
       `select "agentId" as id from agent_versions where "agentId" > $1
        group by "agentId" having count(*) > ${versionsKept} order by "agentId" limit ${agentsPerBatch}`,
       [after],
     );
     const ids = agents.map(({ id }) => id);
-    const count = ids.length === 0 ? 0 : await this.#db.execute(deleteVersionsSql, [ids, before.toISOString()]);
+    const count = ids.length === 0 ? 0 : await this.db.execute(deleteVersionsSql, [ids, before.toISOString()]);
     return { count, lastId: ids.length < agentsPerBatch ? undefined : ids.at(-1) };
   }
 
@@ -117,9 +112,9 @@ export class SweepStore {
     const limit = `"deletedAt" < $1 and ${notHeld('chat."orgId"', 'hold."userId" = chat."userId"')} limit ${rowsPerBatch}`;
     const values = [before.toISOString()];
     const files = `select row.id from chat_files row join chats chat on chat.id = row."chatId" where row.${limit}`;
-    const count = await this.#db.execute(`delete from chat_files where id in (${files})`, values);
+    const count = await this.db.execute(`delete from chat_files where id in (${files})`, values);
     const chats = `select id from chats chat where not "isBinned" and ${limit}`;
-    return count + (await this.#db.execute(`delete from chats where id in (${chats})`, values));
+    return count + (await this.db.execute(`delete from chats where id in (${chats})`, values));
   }
 }
 

@@ -1,15 +1,15 @@
 import type { LiveKind, LivePlace } from '../../../entities/operations/live.ts';
 import type { Database } from '../../ground/database.ts';
+import { Store } from '../../ground/store.ts';
 
 type Entry = readonly [id: string, place: LivePlace];
 
 /** Where things stand: for those who decide whom a change may concern. */
-export class PlaceStore {
-  readonly #db: Database;
+export class PlaceStore extends Store {
   readonly #found: Readonly<Record<LiveKind, (id: { readonly in: string[] }) => Promise<readonly Entry[]>>>;
 
   constructor(db: Database) {
-    this.#db = db;
+    super(db);
     this.#found = {
       agent: async (id) => {
         const select = { id: true, orgId: true, userId: true, listInPublicCatalog: true, listInTenantCatalog: true } as const;
@@ -73,13 +73,13 @@ export class PlaceStore {
 
   /** Where things stand, also deleted ones whose row is kept. One statement. */
   async places(kind: LiveKind, ids: readonly string[]): Promise<ReadonlyMap<string, LivePlace>> {
-    return new Map(await this.#db.runForAll(() => this.#found[kind]({ in: [...ids] })));
+    return new Map(await this.db.runForAll(() => this.#found[kind]({ in: [...ids] })));
   }
 
   /** The sources that are attached to agents. */
   async sourcesOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, LivePlace>> {
-    const links = await this.#db.runForAll(async () =>
-      this.#db.prisma.agentDataSource.findMany({
+    const links = await this.db.runForAll(async () =>
+      this.db.prisma.agentDataSource.findMany({
         where: { agentId: { in: [...agentIds] } },
         select: { dataSource: { select: { id: true, orgId: true, ownerUserId: true } } },
       }),

@@ -4,6 +4,7 @@ import { fewAgentsWhere } from '../../agents/few.ts';
 import { searchMessages } from '../../conversations/chats/message-search.ts';
 import type { Database } from '../../ground/database.ts';
 import { containing, literal } from '../../ground/lists/where.ts';
+import { Store } from '../../ground/store.ts';
 import { dataSourceWhere } from '../../knowledge/sources/filter.ts';
 
 /** Whose chats. */
@@ -32,18 +33,12 @@ const bytesRead = 4_000_000;
 const slicesRead = 20;
 
 /** Things that mention words, ignoring case, those that changed last first. Access is in the statement. */
-export class SearchStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class SearchStore extends Store {
   /** By name and description. Cost: two statements. */
   async agents(filter: AgentFilter, words: readonly string[], limit: number): Promise<readonly Mention[]> {
     const mentions = words.map((text) => ({ agent: 'mentions', text }) as const);
-    const where = await fewAgentsWhere(this.#db, { all: [filter, ...mentions] });
-    const rows = await this.#db.prisma.agent.findMany({
+    const where = await fewAgentsWhere(this.db, { all: [filter, ...mentions] });
+    const rows = await this.db.prisma.agent.findMany({
       where: { AND: [{ isDeleted: false }, where] },
       select: { id: true, name: true, description: true, updatedAt: true },
       orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
@@ -54,7 +49,7 @@ export class SearchStore {
 
   /** By name. */
   async dataSources(filter: DataSourceFilter, words: readonly string[], limit: number): Promise<readonly Mention[]> {
-    const rows = await this.#db.prisma.dataSource.findMany({
+    const rows = await this.db.prisma.dataSource.findMany({
       where: { AND: [{ deletingAt: null }, dataSourceWhere(filter), ...nameConditions(words)] },
       select: { id: true, name: true, updatedAt: true },
       orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
@@ -73,7 +68,7 @@ export class SearchStore {
     kinds: readonly ('chat' | 'message')[],
     limit: number,
   ): Promise<readonly ConversationMention[]> {
-    return findConversations(this.#db, owner, words, kinds, limit);
+    return findConversations(this.db, owner, words, kinds, limit);
   }
 }
 

@@ -4,6 +4,7 @@ import type { CounterKind, OrganizationLimits } from '../../../entities/operatio
 import type { Database } from '../../ground/database.ts';
 import { InvalidatedCache } from '../../ground/invalidated-cache.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { toBudget } from './budgets.ts';
 
 export interface TokenRequest {
@@ -38,12 +39,10 @@ interface LoadedLimits extends OrganizationLimits {
 }
 
 /** Limits of organizations with their budgets, and what processes have reserved of them: tokens, or billionths of the currency. */
-export class UsageLimitStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
+export class UsageLimitStore extends PublishingStore {
   readonly #cache: InvalidatedCache<LoadedLimits>;
   readonly #load = async (orgId: string): Promise<LoadedLimits | undefined> => {
-    const { organization } = this.#db.prisma;
+    const { organization } = this.db.prisma;
     const select = { apiUsageTokenLimit: true, dataUsageTokenLimit: true, timeZone: true, budgets: true };
     const row = await organization.findUnique({ where: { id: orgId }, select });
     if (row === null) return undefined;
@@ -59,8 +58,7 @@ export class UsageLimitStore {
   };
 
   constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
+    super(db, signals);
     this.#cache = new InvalidatedCache<LoadedLimits>(signals, organizationsMax);
     signals.subscribe('organization-changed', (orgId) => this.#cache.forget((_limits, key) => key === orgId));
     signals.subscribe('group-changed', (groupId) => this.#cache.forget(({ groupIds }) => groupIds.has(groupId)));
@@ -78,7 +76,7 @@ export class UsageLimitStore {
 
   /** Called when limits of an organization may have changed. */
   onChange(listener: (orgId: string) => void): () => void {
-    return this.#signals.subscribe('organization-changed', listener);
+    return this.signals.subscribe('organization-changed', listener);
   }
 
   /**
@@ -86,7 +84,7 @@ export class UsageLimitStore {
    * instances.
    */
   reserve({ owner, orgId, kind, tokensMin, want, leaseMs }: TokenRequest): Promise<TokenGrant> {
-    return this.#db.transaction<TokenGrant>(async (tx) => {
+    return this.db.transaction<TokenGrant>(async (tx) => {
       // Lock the counter's row: its holder sees all reservations of others. A deleted organization has no row.
       await tx.execute(
         `insert into usage_counters as c ("orgId", kind) select id, $2 from organizations where id = $1 for key share
@@ -135,7 +133,7 @@ export class UsageLimitStore {
 
   /** Returns reserved tokens. */
   async release(owner: string, orgId: string, kind: CounterKind, tokens: number): Promise<void> {
-    await this.#db.execute(
+    await this.db.execute(
       'update usage_reservations set tokens = greatest(tokens - $4, 0) where owner = $1 and "orgId" = $2 and kind = $3',
       [owner, orgId, kind, tokens],
     );
@@ -145,24 +143,24 @@ export class UsageLimitStore {
   async extend(owner: string, holdings: readonly Holding[], leaseMs: number): Promise<readonly Holding[]> {
     if (holdings.length === 0) return [];
     const extendAll = () =>
-      this.#db.query<Holding>(
+      this.db.query<Holding>(
         `update usage_reservations set "leaseUntil" = ${lease('$2')} where owner = $1 and "leaseUntil" > now()
              and ("orgId", kind) in (select * from unnest($3::text[], $4::text[]))
            returning "orgId", kind`,
         [owner, leaseMs, holdings.map(({ orgId }) => orgId), holdings.map(({ kind }) => kind)],
       );
-    return this.#db.runForAll(extendAll);
+    return this.db.runForAll(extendAll);
   }
 
   async #loadMembers(groupIds: ReadonlySet<string>): Promise<readonly GroupPlace[]> {
     if (groupIds.size === 0) return [];
     const where = { groupId: { in: [...groupIds] }, userId: { not: null } };
-    return this.#db.prisma.groupMember.findMany({ where, select: { groupId: true, userId: true } });
+    return this.db.prisma.groupMember.findMany({ where, select: { groupId: true, userId: true } });
   }
 
   /** Deletes all reservations of a process. */
   async releaseAll(owner: string): Promise<void> {
-    await this.#db.prisma.usageReservation.deleteMany({ where: { owner } });
+    await this.db.prisma.usageReservation.deleteMany({ where: { owner } });
   }
 }
 

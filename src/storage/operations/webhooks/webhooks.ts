@@ -2,9 +2,9 @@
 import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Webhook, WebhookDelivery } from '../../../entities/operations/webhook.ts';
 import type { WebhookModel as WebhookRow } from '../../generated/models/Webhook.ts';
-import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';
+import { Store } from '../../ground/store.ts';
 
 /** A webhook with its secrets, sealed. */
 export interface SealedWebhook extends Webhook {
@@ -51,83 +51,77 @@ export interface Attempt {
 
 const sweptAtOnce = 2_000;
 
-export class WebhookStore {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class WebhookStore extends Store {
   async create(
     webhook: Omit<SealedWebhook, 'updatedAt' | 'disabledReason' | 'failingSince' | 'previousSecret' | 'previousUntil' | 'taskId'>,
   ): Promise<Webhook> {
     return toWebhook(
-      await this.#db.prisma.webhook.create({
+      await this.db.prisma.webhook.create({
         data: { ...webhook, events: [...webhook.events], agentIds: [...webhook.agentIds] },
       }),
     );
   }
 
   count(orgId: string): Promise<number> {
-    return this.#db.prisma.webhook.count({ where: { orgId, ...ofOrganization } });
+    return this.db.prisma.webhook.count({ where: { orgId, ...ofOrganization } });
   }
 
   async findMany(ids: readonly string[], orgId: string): Promise<readonly Webhook[]> {
-    return (await this.#db.prisma.webhook.findMany({ where: { id: { in: [...ids] }, orgId, ...ofOrganization } })).map(toWebhook);
+    return (await this.db.prisma.webhook.findMany({ where: { id: { in: [...ids] }, orgId, ...ofOrganization } })).map(toWebhook);
   }
 
   async findSealed(id: string, orgId: string): Promise<SealedWebhook | undefined> {
-    const row = await this.#db.prisma.webhook.findFirst({ where: { id, orgId, ...ofOrganization } });
+    const row = await this.db.prisma.webhook.findFirst({ where: { id, orgId, ...ofOrganization } });
     return row === null ? undefined : (row as SealedWebhook);
   }
 
   async list(orgId: string, page: PageRequest): Promise<Page<Webhook>> {
     const where = { orgId, ...ofOrganization };
-    const rows = await this.#db.prisma.webhook.findMany(newestFirst(where, page));
-    return toPage(rows.map(toWebhook), page, timeKey, (take) => this.#db.prisma.webhook.count({ where, take }));
+    const rows = await this.db.prisma.webhook.findMany(newestFirst(where, page));
+    return toPage(rows.map(toWebhook), page, timeKey, (take) => this.db.prisma.webhook.count({ where, take }));
   }
 
   /** @returns undefined when there is no such webhook any more. */
   async update(id: string, orgId: string, change: WebhookChange): Promise<Webhook | undefined> {
-    const { count } = await this.#db.prisma.webhook.updateMany({ where: { id, orgId, ...ofOrganization }, data: change });
+    const { count } = await this.db.prisma.webhook.updateMany({ where: { id, orgId, ...ofOrganization }, data: change });
     if (count === 0) return undefined;
-    const row = await this.#db.prisma.webhook.findUnique({ where: { id } });
+    const row = await this.db.prisma.webhook.findUnique({ where: { id } });
     return row === null ? undefined : toWebhook(row);
   }
 
   /** Its deliveries go with it. */
   async delete(id: string, orgId: string): Promise<boolean> {
-    return (await this.#db.prisma.webhook.deleteMany({ where: { id, orgId, ...ofOrganization } })).count > 0;
+    return (await this.db.prisma.webhook.deleteMany({ where: { id, orgId, ...ofOrganization } })).count > 0;
   }
 
   async addDelivery(
     delivery: Pick<WebhookDelivery, 'id' | 'createdAt' | 'orgId' | 'webhookId' | 'event' | 'body'> &
       Partial<Pick<WebhookDelivery, 'userId'>>,
   ): Promise<WebhookDelivery> {
-    return (await this.#db.prisma.webhookDelivery.create({
+    return (await this.db.prisma.webhookDelivery.create({
       data: { ...delivery, nextAttemptAt: delivery.createdAt },
     })) as WebhookDelivery;
   }
 
   async findDeliveries(ids: readonly string[], orgId: string): Promise<readonly WebhookDelivery[]> {
-    return (await this.#db.prisma.webhookDelivery.findMany({
+    return (await this.db.prisma.webhookDelivery.findMany({
       where: { id: { in: [...ids] }, orgId, webhook: ofOrganization },
     })) as readonly WebhookDelivery[];
   }
 
   /** A page of deliveries for each webhook, newest first. */
   pagesOfDeliveries(webhookIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<WebhookDelivery>>> {
-    const db = this.#db;
+    const db = this.db;
 
     const ids = [...webhookIds];
-    return readChildPages<WebhookDelivery>(this.#db, page, {
+    return readChildPages<WebhookDelivery>(this.db, page, {
       async findPlaces() {
         const deliveries = { ...newestFirst({}, page), select: { id: true } };
         const webhooks = await db.prisma.webhook.findMany({ where: { id: { in: ids } }, select: { id: true, deliveries } });
         return webhooks.map(({ id, deliveries: places }) => ({ id, places }));
       },
       read: async (own) =>
-        (await this.#db.prisma.webhookDelivery.findMany({ where: { id: { in: own } } })) as unknown as readonly WebhookDelivery[],
+        (await this.db.prisma.webhookDelivery.findMany({ where: { id: { in: own } } })) as unknown as readonly WebhookDelivery[],
       keyOf: timeKey,
       async countAll() {
         const groups = await db.prisma.webhookDelivery.groupBy({
@@ -143,9 +137,9 @@ export class WebhookStore {
   /** Sends a delivery again from its first attempt on. */
   async redeliver(id: string, orgId: string, at: Date): Promise<WebhookDelivery | undefined> {
     const data = { status: 'PENDING', attempts: 0, nextAttemptAt: at };
-    const { count } = await this.#db.prisma.webhookDelivery.updateMany({ where: { id, orgId, webhook: ofOrganization }, data });
+    const { count } = await this.db.prisma.webhookDelivery.updateMany({ where: { id, orgId, webhook: ofOrganization }, data });
     if (count === 0) return undefined;
-    return ((await this.#db.prisma.webhookDelivery.findUnique({ where: { id } })) as WebhookDelivery | null) ?? undefined;
+    return ((await this.db.prisma.webhookDelivery.findUnique({ where: { id } })) as WebhookDelivery | null) ?? undefined;
   }
 
   /**
@@ -156,7 +150,7 @@ export class WebhookStore {
     { countMax, ofOrganizationMax, ofWebhookMax, busyOrgIds, busyWebhookIds }: DeliveryDemand,
     leaseMs: number,
   ): Promise<readonly DueDelivery[]> {
-    const taken = await this.#db.query<{ readonly id: string; readonly tenantId: string | null }>(
+    const taken = await this.db.query<{ readonly id: string; readonly tenantId: string | null }>(
       `update webhook_deliveries set "nextAttemptAt" = now() + $1 * interval '1 millisecond'
          where id in (
            select id from (
@@ -179,7 +173,7 @@ export class WebhookStore {
     if (taken.length === 0) return [];
     const tenants = new Map(taken.map(({ id, tenantId }) => [id, tenantId ?? undefined]));
     const where = { id: { in: [...tenants.keys()] } };
-    const rows = await this.#db.prisma.webhookDelivery.findMany({ where, include: { webhook: true } });
+    const rows = await this.db.prisma.webhookDelivery.findMany({ where, include: { webhook: true } });
     return rows.flatMap(({ webhook, ...delivery }) => {
       const tenantId = tenants.get(delivery.id);
       const due = { delivery: delivery as WebhookDelivery, webhook: webhook as SealedWebhook };
@@ -192,20 +186,20 @@ export class WebhookStore {
     const { id } = delivery;
     // Another process has it where the lease ran out meanwhile: that one's attempt counts.
     const data = { ...attempt, lastAttemptAt: at, attempts: { increment: 1 } };
-    const { count } = await this.#db.prisma.webhookDelivery.updateMany({
+    const { count } = await this.db.prisma.webhookDelivery.updateMany({
       where: { id, status: 'PENDING', nextAttemptAt: delivery.nextAttemptAt },
       data,
     });
     if (count === 0) return null;
     if (attempt.status === 'DELIVERED') {
-      await this.#db.prisma.webhook.updateMany({
+      await this.db.prisma.webhook.updateMany({
         where: { id: webhook.id, failingSince: { not: null } },
         data: { failingSince: null },
       });
       return null;
     }
     // Also one that an administrator switched on while this was under way begins anew.
-    const begun = await this.#db.prisma.webhook.updateMany({
+    const begun = await this.db.prisma.webhook.updateMany({
       where: { id: webhook.id, failingSince: null },
       data: { failingSince: at },
     });
@@ -215,7 +209,7 @@ export class WebhookStore {
   /** @returns whether it was on. */
   async switchOff(id: string, orgId: string, disabledReason: string): Promise<boolean> {
     const where = { id, orgId, isEnabled: true };
-    return (await this.#db.prisma.webhook.updateMany({ where, data: { isEnabled: false, disabledReason } })).count > 0;
+    return (await this.db.prisma.webhook.updateMany({ where, data: { isEnabled: false, disabledReason } })).count > 0;
   }
 
   /** Deletes deliveries from before. */
@@ -223,7 +217,7 @@ export class WebhookStore {
     for (;;) {
       signal.throwIfAborted();
       const where = { createdAt: { lt: before } };
-      if ((await this.#db.prisma.webhookDelivery.deleteMany({ where, limit: sweptAtOnce })).count < sweptAtOnce) return;
+      if ((await this.db.prisma.webhookDelivery.deleteMany({ where, limit: sweptAtOnce })).count < sweptAtOnce) return;
     }
   }
 }

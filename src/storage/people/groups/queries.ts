@@ -1,10 +1,10 @@
 import { type Page, type PageRequest, pageOfItems, type SortKey, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { GroupFilter } from '../../../entities/people/access.ts';
 import type { Group, GroupMember } from '../../../entities/people/group.ts';
-import type { Database } from '../../ground/database.ts';
 import { byOwner } from '../../ground/links.ts';
 import { byTime, countsOfEach, newestFirst } from '../../ground/lists/paging.ts';
 import { containing } from '../../ground/lists/where.ts';
+import { Store } from '../../ground/store.ts';
 import { groupWhere } from './filter.ts';
 
 export interface GroupPlace {
@@ -12,16 +12,10 @@ export interface GroupPlace {
   readonly search?: string | undefined;
 }
 
-export class GroupQueries {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
+export class GroupQueries extends Store {
   /** The groups with one of the ids that exist and match. */
   async findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]> {
-    return (await this.#db.prisma.group.findMany({ where: { AND: [{ id: { in: [...ids] } }, groupWhere(filter)] } })) as Group[];
+    return (await this.db.prisma.group.findMany({ where: { AND: [{ id: { in: [...ids] } }, groupWhere(filter)] } })) as Group[];
   }
 
   async find(id: string, filter: GroupFilter): Promise<Group | undefined> {
@@ -32,8 +26,8 @@ export class GroupQueries {
   async list(filter: GroupFilter, { orgId, search }: GroupPlace, page: PageRequest): Promise<Page<Group>> {
     const nameCondition = search === undefined ? {} : { name: containing(search) };
     const where = { AND: [groupWhere(filter), orgId === undefined ? {} : { orgId }, nameCondition] };
-    const rows = (await this.#db.prisma.group.findMany(newestFirst(where, page))) as Group[];
-    return toPage(rows, page, timeKey, (take) => this.#db.prisma.group.count({ where, take }));
+    const rows = (await this.db.prisma.group.findMany(newestFirst(where, page))) as Group[];
+    return toPage(rows, page, timeKey, (take) => this.db.prisma.group.count({ where, take }));
   }
 
   /**
@@ -41,7 +35,7 @@ export class GroupQueries {
    */
   async ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<ReadonlyMap<string, readonly Group[]>> {
     const agents = { where: { agentId: { in: [...agentIds] } }, select: { agentId: true, createdAt: true } };
-    const rows = await this.#db.prisma.group.findMany({
+    const rows = await this.db.prisma.group.findMany({
       where: { AND: [groupWhere(filter), { agents: { some: agents.where } }] },
       include: { agents },
     });
@@ -56,7 +50,7 @@ export class GroupQueries {
    * and one for the groups of the pages.
    */
   async pagesOfMembers(userIds: readonly string[], filter: GroupFilter, page: PageRequest): Promise<readonly Page<Group>[]> {
-    const rows = await this.#db.prisma.groupMember.findMany({
+    const rows = await this.db.prisma.groupMember.findMany({
       where: { userId: { in: [...userIds] }, group: groupWhere(filter) },
       orderBy: [{ group: { createdAt: 'desc' } }, { groupId: 'desc' }],
       select: { userId: true, group: { select: { id: true, createdAt: true } } },
@@ -79,10 +73,10 @@ export class GroupQueries {
   /** The same page of the members of each of several groups, oldest first. Cost: one statement, and one for the counts of all. */
   async memberPagesOf(groupIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<GroupMember>>> {
     const select = { id: true, members: byTime('createdAt', 'asc', {}, page, 'email') };
-    const rows = await this.#db.prisma.group.findMany({ where: { id: { in: [...groupIds] } }, select });
+    const rows = await this.db.prisma.group.findMany({ where: { id: { in: [...groupIds] } }, select });
     const countAll = countsOfEach(groupIds, async (ids) => {
       const where = { groupId: { in: [...ids] } };
-      const counts = await this.#db.prisma.groupMember.groupBy({ by: ['groupId'], where, _count: true });
+      const counts = await this.db.prisma.groupMember.groupBy({ by: ['groupId'], where, _count: true });
       return new Map(counts.map(({ groupId, _count }) => [groupId, _count]));
     });
     const toKey = ({ createdAt, email }: GroupMember) => [createdAt.toISOString(), email];

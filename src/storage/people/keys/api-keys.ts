@@ -4,6 +4,7 @@ import type { AccessLevel, Caller, MemberRole, Scope } from '../../../entities/p
 import type { Database } from '../../ground/database.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { KeyCallers } from './callers.ts';
 import type { Maker } from './known-callers.ts';
 import { KeyUses } from './uses.ts';
@@ -27,16 +28,13 @@ export interface NewApiKey {
   readonly resource?: string;
 }
 
-export class ApiKeyStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
+export class ApiKeyStore extends PublishingStore {
   readonly #callers: KeyCallers;
   readonly #uses: KeyUses;
   readonly #keyWatch: KeyWatch;
 
   constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
+    super(db, signals);
     this.#callers = new KeyCallers(db, signals);
     this.#uses = new KeyUses(db);
     this.#keyWatch = new KeyWatch(db, signals);
@@ -85,30 +83,30 @@ export class ApiKeyStore {
   async create(key: NewApiKey): Promise<ApiKey> {
     const { orgId, userId, createdAt } = key;
     const place = { orgId_userId: { orgId, userId } };
-    const membership = await this.#db.prisma.membership.findUnique({ where: place, select: { id: true } });
-    const origin = { membershipId: membership?.id ?? null, lentKeyId: await findLentKey(this.#db, key) };
-    const row = await this.#db.prisma.apiKey.create({
+    const membership = await this.db.prisma.membership.findUnique({ where: place, select: { id: true } });
+    const origin = { membershipId: membership?.id ?? null, lentKeyId: await findLentKey(this.db, key) };
+    const row = await this.db.prisma.apiKey.create({
       data: { ...key, ...origin, scopes: [...key.scopes], updatedAt: createdAt },
     });
-    this.#signals.publish('key-changed', key.id);
+    this.signals.publish('key-changed', key.id);
     const [created] = await this.#withEmails([row]);
     if (created === undefined) throw new Error('a key that was just made is missing');
     return created;
   }
 
   async find(id: string): Promise<ApiKey | undefined> {
-    const row = await this.#db.prisma.apiKey.findUnique({ where: { id } });
+    const row = await this.db.prisma.apiKey.findUnique({ where: { id } });
     return row === null ? undefined : this.#first([row]);
   }
 
   /** Also revoked ones, in any order. */
   async findMany(ids: readonly string[]): Promise<readonly ApiKey[]> {
-    return this.#withEmails(await this.#db.prisma.apiKey.findMany({ where: { id: { in: [...ids] } } }));
+    return this.#withEmails(await this.db.prisma.apiKey.findMany({ where: { id: { in: [...ids] } } }));
   }
 
   /** Those that still have their user and their maker; see key-watch.ts. Cost: two statements, and for each key that was made for another person those of its maker. */
   living(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    return livingKeys(this.#db, ids);
+    return livingKeys(this.db, ids);
   }
 
   /** Active and expired keys, newest first. Revoked keys are in no list, and those of connected clients in one of their own. */
@@ -117,8 +115,8 @@ export class ApiKeyStore {
     page: PageRequest,
   ): Promise<Page<ApiKey>> {
     const where = { orgId, revokedAt: null, clientId: null, ...(userId === undefined ? {} : { userId }) };
-    const rows = await this.#db.prisma.apiKey.findMany(newestFirst(where, page));
-    return toPage(await this.#withEmails(rows), page, timeKey, (take) => this.#db.prisma.apiKey.count({ where, take }));
+    const rows = await this.db.prisma.apiKey.findMany(newestFirst(where, page));
+    return toPage(await this.#withEmails(rows), page, timeKey, (take) => this.db.prisma.apiKey.count({ where, take }));
   }
 
   /** Whether a usable key of one of the levels exists. */
@@ -132,16 +130,16 @@ export class ApiKeyStore {
   }): Promise<boolean> {
     const isInTime = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
     const where = { ...holder, revokedAt: null, level: { in: [...levels] }, ...isInTime };
-    return (await this.#db.prisma.apiKey.findFirst({ where, select: { id: true } })) !== null;
+    return (await this.db.prisma.apiKey.findFirst({ where, select: { id: true } })) !== null;
   }
 
   /** @returns false when the key was revoked before. */
   async revoke(id: string, at: Date): Promise<boolean> {
-    const { count } = await this.#db.prisma.apiKey.updateMany({
+    const { count } = await this.db.prisma.apiKey.updateMany({
       where: { id, revokedAt: null },
       data: { revokedAt: at, updatedAt: at },
     });
-    this.#signals.publish('key-changed', id);
+    this.signals.publish('key-changed', id);
     return count > 0;
   }
 
@@ -153,7 +151,7 @@ export class ApiKeyStore {
 
   async #withEmails(rows: readonly KeyRow[]): Promise<ApiKey[]> {
     const ids = [...new Set(rows.map(({ userId }) => userId))];
-    const users = await this.#db.prisma.user.findMany({ where: { id: { in: ids } }, select: { id: true, email: true } });
+    const users = await this.db.prisma.user.findMany({ where: { id: { in: ids } }, select: { id: true, email: true } });
     const emails = new Map(users.map(({ id, email }) => [id, email]));
     return rows.map((row) => toApiKey(row, emails.get(row.userId) ?? ''));
   }

@@ -1,10 +1,10 @@
 import type { Database } from '../../ground/database.ts';
+import { Store } from '../../ground/store.ts';
 
 const flushEveryMs = 2_000;
 
 /** When keys were last used. The times are written in batches, after the replies. */
-export class KeyUses {
-  readonly #db: Database;
+export class KeyUses extends Store {
   #noted = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -13,16 +13,12 @@ export class KeyUses {
     const batch = this.#noted;
     this.#noted = new Map();
     try {
-      await writeUses(this.#db, batch);
+      await writeUses(this.db, batch);
     } catch {
       // The database does not answer: keep the newest time of each key for the next batch.
       for (const [keyId, atMs] of batch) if (!this.#noted.has(keyId)) this.#noted.set(keyId, atMs);
     }
   };
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
 
   note(keyId: string, atMs: number): void {
     this.#noted.set(keyId, atMs);
@@ -31,7 +27,7 @@ export class KeyUses {
 
   /** Writes the noted times. Called at stop, so nothing is lost. */
   flush(): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#db.runForAll(this.#write));
+    this.#writing = this.#writing.then(() => this.db.runForAll(this.#write));
     return this.#writing;
   }
 

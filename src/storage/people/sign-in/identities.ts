@@ -5,9 +5,8 @@ import type { MemberRole } from '../../../entities/people/caller.ts';
 import type { Identity } from '../../../entities/people/identity.ts';
 import type { SessionEnd } from '../../../entities/people/session.ts';
 import { settled } from '../../ground/conflicts.ts';
-import type { Database } from '../../ground/database.ts';
 import { countsOfEach, newestFirst } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { usersIn } from '../reach.ts';
 
 export interface IdentityKey {
@@ -26,30 +25,22 @@ export interface IdentitySight {
 const namesAtOnce = 1_000;
 
 /** People at providers of sign-ins, and what a sign-in by a provider looks up. */
-export class IdentityStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class IdentityStore extends PublishingStore {
   async find({ provider, issuer, subject }: IdentityKey): Promise<Identity | undefined> {
     return (
-      (await this.#db.prisma.signInIdentity.findUnique({
+      (await this.db.prisma.signInIdentity.findUnique({
         where: { provider_issuer_subject: { provider, issuer, subject } },
       })) ?? undefined
     );
   }
 
   async findById(id: string): Promise<Identity | undefined> {
-    return (await this.#db.prisma.signInIdentity.findUnique({ where: { id } })) ?? undefined;
+    return (await this.db.prisma.signInIdentity.findUnique({ where: { id } })) ?? undefined;
   }
 
   /** An identity that signs in within an administration. */
   async findIn(id: string, reach: AdminReach): Promise<Identity | undefined> {
-    return (await this.#db.prisma.signInIdentity.findFirst({ where: { AND: [{ id }, identitiesWithin(reach)] } })) ?? undefined;
+    return (await this.db.prisma.signInIdentity.findFirst({ where: { AND: [{ id }, identitiesWithin(reach)] } })) ?? undefined;
   }
 
   /** Other subjects that sign in as the user, by this provider or by another one with this issuer. */
@@ -58,23 +49,23 @@ export class IdentityStore {
     { provider, issuer, subject }: IdentityKey,
   ): Promise<readonly Pick<Identity, 'id' | 'issuer'>[]> {
     const where = { userId, OR: [{ provider }, { issuer, subject: { not: subject } }] };
-    return this.#db.prisma.signInIdentity.findMany({ where, select: { id: true, issuer: true } });
+    return this.db.prisma.signInIdentity.findMany({ where, select: { id: true, issuer: true } });
   }
 
   /** Its sessions end: REVOKED. */
   async delete(id: string, at: Date): Promise<void> {
     const data = { endedAt: at, endedBy: 'REVOKED' satisfies SessionEnd };
-    await this.#db.prisma.session.updateMany({ where: { identityId: id, endedAt: null }, data });
+    await this.db.prisma.session.updateMany({ where: { identityId: id, endedAt: null }, data });
     const { userId } = await settled(
-      this.#db.prisma.signInIdentity.delete({ where: { id }, select: { userId: true } }),
+      this.db.prisma.signInIdentity.delete({ where: { id }, select: { userId: true } }),
       'identity',
     );
-    this.#signals.publish('user-changed', userId);
+    this.signals.publish('user-changed', userId);
   }
 
   /** @throws DomainError CONFLICT when another call has stored it first, or another identity of the provider and the user. */
   async create({ groupIds, ...identity }: Identity): Promise<void> {
-    await settled(this.#db.prisma.signInIdentity.create({ data: { ...identity, groupIds: [...groupIds] } }), 'identity');
+    await settled(this.db.prisma.signInIdentity.create({ data: { ...identity, groupIds: [...groupIds] } }), 'identity');
   }
 
   async update(
@@ -82,7 +73,7 @@ export class IdentityStore {
     { groupIds, ...changes }: Partial<Pick<Identity, 'email' | 'lastUsedAt' | 'isAdminByGroup' | 'groupIds'>>,
   ): Promise<void> {
     const data = { ...changes, ...(groupIds === undefined ? {} : { groupIds: [...groupIds] }) };
-    await this.#db.prisma.signInIdentity.updateMany({ where: { id }, data });
+    await this.db.prisma.signInIdentity.updateMany({ where: { id }, data });
   }
 
   /** The same page of the identities of each of several users, newest first. Cost: one statement, and one for the counts of all. */
@@ -93,11 +84,11 @@ export class IdentityStore {
   ): Promise<ReadonlyMap<string, Page<Identity>>> {
     const visibility = identitiesIn(sight);
     const where = { AND: [{ id: { in: [...userIds] } }, usersShown(sight)] };
-    const users = await this.#db.prisma.user.findMany({ where, select: { id: true, identities: newestFirst(visibility, page) } });
+    const users = await this.db.prisma.user.findMany({ where, select: { id: true, identities: newestFirst(visibility, page) } });
     const ids = users.map(({ id }) => id);
     const countAll = countsOfEach(ids, async (some) => {
       const identityFilter = { AND: [visibility, { userId: { in: [...some] } }] };
-      const counts = await this.#db.prisma.signInIdentity.groupBy({ by: ['userId'], where: identityFilter, _count: true });
+      const counts = await this.db.prisma.signInIdentity.groupBy({ by: ['userId'], where: identityFilter, _count: true });
       return new Map(counts.map(({ userId, _count }) => [userId, _count]));
     });
     return new Map(users.map(({ id, identities }) => [id, toPage(identities, page, timeKey, countAll(id))]));
@@ -105,19 +96,19 @@ export class IdentityStore {
 
   /** The organization, where the installation has only one. */
   async soleOrganizationId(): Promise<string | undefined> {
-    const [first, second] = await this.#db.prisma.organization.findMany({ select: { id: true }, take: 2 });
+    const [first, second] = await this.db.prisma.organization.findMany({ select: { id: true }, take: 2 });
     return second === undefined ? first?.id : undefined;
   }
 
   async findMembership(orgId: string, userId: string): Promise<Pick<Membership, 'id' | 'role'> | undefined> {
     const select = { id: true, role: true };
-    const found = await this.#db.prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select });
+    const found = await this.db.prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select });
     return found === null ? undefined : { id: found.id, role: found.role as MemberRole };
   }
 
   /** Memberships of users with this e-mail, of all tenants. */
   membershipsOfEmail(email: string, limit: number): Promise<readonly Pick<Membership, 'userId' | 'orgId'>[]> {
-    return this.#db.prisma.membership.findMany({
+    return this.db.prisma.membership.findMany({
       where: { user: { email } },
       select: { userId: true, orgId: true },
       take: limit,
@@ -131,12 +122,12 @@ export class IdentityStore {
       const where = { orgId, name: { in: names.slice(at, at + namesAtOnce) } };
       const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
       const select = { id: true, ownerUserId: true };
-      groups.push(...(await this.#db.prisma.group.findMany({ where, orderBy, take: limit - groups.length, select })));
+      groups.push(...(await this.db.prisma.group.findMany({ where, orderBy, take: limit - groups.length, select })));
       if (groups.length >= limit) break;
     }
     if (groups.length === 0) return [];
     const owners = { orgId, role: 'ADMIN', userId: { in: groups.map(({ ownerUserId }) => ownerUserId) } };
-    const administrators = await this.#db.prisma.membership.findMany({ where: owners, select: { userId: true } });
+    const administrators = await this.db.prisma.membership.findMany({ where: owners, select: { userId: true } });
     const ids = new Set(administrators.map(({ userId }) => userId));
     return groups.filter(({ ownerUserId }) => ids.has(ownerUserId)).map(({ id }) => id);
   }
@@ -144,7 +135,7 @@ export class IdentityStore {
   /** Those of the groups that the user is a member of. */
   async memberIn(groupIds: readonly string[], userId: string): Promise<readonly string[]> {
     const where = { userId, groupId: { in: [...groupIds] } };
-    return (await this.#db.prisma.groupMember.findMany({ where, select: { groupId: true } })).map(({ groupId }) => groupId);
+    return (await this.db.prisma.groupMember.findMany({ where, select: { groupId: true } })).map(({ groupId }) => groupId);
   }
 }
 

@@ -2,10 +2,10 @@ import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/
 import type { AdminReach } from '../../../entities/people/access.ts';
 import type { AccessLevel, MemberRole } from '../../../entities/people/caller.ts';
 import type { Invitation, InvitationDelivery } from '../../../entities/people/invitation.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
+import type { Transaction } from '../../ground/database.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';
-import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
+import { PublishingStore } from '../../ground/store.ts';
 import { membershipsIn } from '../reach.ts';
 
 export interface OpenInvitation {
@@ -20,44 +20,36 @@ export interface NewInvitation extends Omit<Invitation, 'deliveryProblem' | 'acc
 }
 
 /** People who were asked to become members. */
-export class InvitationStore {
-  readonly #db: Database;
-  readonly #signals: Signals;
-
-  constructor(db: Database, signals: Signals) {
-    this.#db = db;
-    this.#signals = signals;
-  }
-
+export class InvitationStore extends PublishingStore {
   /** Revokes what is open for the same address and organization. */
   async create({ groupIds, ...invitation }: NewInvitation): Promise<Invitation> {
     const { orgId, email, createdAt } = invitation;
     const where = { orgId, email, ...openAt(createdAt) };
-    const revoked = await this.#db.prisma.invitation.updateManyAndReturn({
+    const revoked = await this.db.prisma.invitation.updateManyAndReturn({
       where,
       data: { revokedAt: createdAt },
       select: { id: true },
     });
-    const row = await this.#db.prisma.invitation.create({ data: { ...invitation, groupIds: [...groupIds] } });
-    for (const { id } of [...revoked, row]) this.#signals.publish('invitation-changed', id);
+    const row = await this.db.prisma.invitation.create({ data: { ...invitation, groupIds: [...groupIds] } });
+    for (const { id } of [...revoked, row]) this.signals.publish('invitation-changed', id);
     return toInvitation(row);
   }
 
   /** In any order. */
   async findMany(ids: readonly string[], reach: AdminReach): Promise<readonly Invitation[]> {
     const where = { AND: [{ id: { in: [...ids] } }, membershipsIn(reach)] };
-    return (await this.#db.prisma.invitation.findMany({ where })).map(toInvitation);
+    return (await this.db.prisma.invitation.findMany({ where })).map(toInvitation);
   }
 
   /** Newest first. */
   async list(reach: AdminReach, orgId: string | undefined, page: PageRequest): Promise<Page<Invitation>> {
     const where = { AND: [membershipsIn(reach), orgId === undefined ? {} : { orgId }] };
-    const rows = await this.#db.prisma.invitation.findMany(newestFirst(where, page));
-    return toPage(rows.map(toInvitation), page, timeKey, (take) => this.#db.prisma.invitation.count({ where, take }));
+    const rows = await this.db.prisma.invitation.findMany(newestFirst(where, page));
+    return toPage(rows.map(toInvitation), page, timeKey, (take) => this.db.prisma.invitation.count({ where, take }));
   }
 
   countOpen(orgId: string, at: Date): Promise<number> {
-    return this.#db.prisma.invitation.count({ where: { orgId, ...openAt(at) } });
+    return this.db.prisma.invitation.count({ where: { orgId, ...openAt(at) } });
   }
 
   /** The invitation with the secret of this hash that is neither accepted nor revoked nor expired. */
@@ -82,28 +74,28 @@ export class InvitationStore {
   /** Uses the invitation up. @returns false for one that is not open: of two calls at one moment one gets true. */
   async accept(id: string, userId: string, at: Date): Promise<boolean> {
     const data = { acceptedAt: at, userId };
-    const { count } = await this.#db.prisma.invitation.updateMany({ where: { id, ...openAt(at) }, data });
-    this.#signals.publish('invitation-changed', id);
+    const { count } = await this.db.prisma.invitation.updateMany({ where: { id, ...openAt(at) }, data });
+    this.signals.publish('invitation-changed', id);
     return count === 1;
   }
 
   /** @returns undefined for one that is not open or out of reach. */
   async revoke(id: string, reach: AdminReach, at: Date): Promise<Invitation | undefined> {
     const where = { AND: [{ id, ...openAt(at) }, membershipsIn(reach)] };
-    const [row] = await this.#db.prisma.invitation.updateManyAndReturn({ where, data: { revokedAt: at } });
+    const [row] = await this.db.prisma.invitation.updateManyAndReturn({ where, data: { revokedAt: at } });
     if (row === undefined) return undefined;
-    this.#signals.publish('invitation-changed', id);
+    this.signals.publish('invitation-changed', id);
     return toInvitation(row);
   }
 
   /** The secret of the mail that is about to be sent; the mail before it, if any, no longer works. */
   async setMailHash(id: string, mailHash: string): Promise<void> {
-    await this.#db.prisma.invitation.updateMany({ where: { id }, data: { mailHash } });
+    await this.db.prisma.invitation.updateMany({ where: { id }, data: { mailHash } });
   }
 
   async noteDelivery(id: string, delivery: InvitationDelivery, deliveryProblem: string | null): Promise<void> {
-    await this.#db.prisma.invitation.updateMany({ where: { id }, data: { delivery, deliveryProblem } });
-    this.#signals.publish('invitation-changed', id);
+    await this.db.prisma.invitation.updateMany({ where: { id }, data: { delivery, deliveryProblem } });
+    this.signals.publish('invitation-changed', id);
   }
 
   /**
@@ -125,11 +117,11 @@ export class InvitationStore {
 
   /** Deletes what expired before. */
   async sweep(before: Date): Promise<void> {
-    await this.#db.prisma.invitation.deleteMany({ where: { expiresAt: { lt: before } } });
+    await this.db.prisma.invitation.deleteMany({ where: { expiresAt: { lt: before } } });
   }
 
   async #findFirst(where: object): Promise<Invitation | undefined> {
-    const row = await this.#db.prisma.invitation.findFirst({ where });
+    const row = await this.db.prisma.invitation.findFirst({ where });
     return row === null ? undefined : toInvitation(row);
   }
 }
