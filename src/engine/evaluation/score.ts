@@ -69,7 +69,7 @@ const scorers: Readonly<Record<PureKind, (answer: ScoredAnswer, wanted: Expectat
     return passOrFail(hasRefused === mustRefuse, hasRefused ? 'It refuses to answer' : 'It answers, and should not');
   },
   TOOL_CALLS: ({ calls }, { mustCall, mustNotCall }) => {
-    const lacking = mustCall.filter((wanted) => !calls.some((call) => isWanted(call, wanted)));
+    const lacking = findLacking(mustCall, calls);
     const unwanted = mustNotCall.filter((name) => calls.some((call) => call.name === name));
     const notes = [
       ...note(
@@ -110,6 +110,22 @@ function atMost(value: number, max: number | null, unit: string): Outcome {
 
 function isCited({ itemId, name }: ScoredAnswer['citations'][number], document: string): boolean {
   return itemId === document || plain(name) === plain(document);
+}
+
+/** The wanted calls that were not made. A call stands for one wanted call: of all ways to pair them, as many as can be are paired. */
+function findLacking(wantedCalls: readonly WantedCall[], calls: ScoredAnswer['calls']): readonly WantedCall[] {
+  const pairs = new Map<ScoredAnswer['calls'][number], WantedCall>();
+  const pair = (wanted: WantedCall, seen: Set<unknown>): boolean =>
+    calls.some((call) => {
+      if (seen.has(call) || !isWanted(call, wanted)) return false;
+      seen.add(call);
+      const other = pairs.get(call);
+      // The other may take another call.
+      if (other !== undefined && !pair(other, seen)) return false;
+      pairs.set(call, wanted);
+      return true;
+    });
+  return wantedCalls.filter((wanted) => !pair(wanted, new Set()));
 }
 
 function isWanted(call: ScoredAnswer['calls'][number], wanted: WantedCall): boolean {

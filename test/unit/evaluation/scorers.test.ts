@@ -81,6 +81,32 @@ const rows: readonly Row[] = [
     [true, 1],
   ],
   [
+    'two wanted calls that one call would meet',
+    'TOOL_CALLS',
+    {
+      mustCall: [
+        { name: 'find', arguments: null },
+        { name: 'find', arguments: null },
+      ],
+    },
+    { calls: [find('{"number":7}')] },
+    {},
+    [false, 1 / 2, 'It does not call “find”'],
+  ],
+  [
+    'calls in another order than the wanted ones, of which one could be either',
+    'TOOL_CALLS',
+    {
+      mustCall: [
+        { name: 'find', arguments: null },
+        { name: 'find', arguments: { number: 7 } },
+      ],
+    },
+    { calls: [find('{"number":7}'), find('{"number":8}')] },
+    {},
+    [true, 1],
+  ],
+  [
     'a call with others, and one that must not be',
     'TOOL_CALLS',
     {

@@ -70,7 +70,7 @@ const DatasetCaseInput = builder.inputType('DatasetCaseInput', {
     mustCall: t.field({
       type: [WantedCallInput],
       required: false,
-      description: 'Calls of tools that must be made; at most 50.',
+      description: 'Calls of tools that must be made, each by a call of its own, in any order; at most 50.',
     }),
     mustNotCall: t.stringList({ required: false, description: `Names of tools that must not be called: ${facts}.` }),
     mustRefuse: t.boolean({

@@ -120,7 +120,7 @@ export const DatasetCaseType = builder.objectRef<DatasetCase>('DatasetCase').imp
     }),
     mustCall: t.field({
       type: [WantedCallType],
-      description: 'Calls of tools that must be made; at most 50.',
+      description: 'Calls of tools that must be made, each by a call of its own, in any order; at most 50.',
       resolve: ({ content }) => [...content.mustCall],
     }),
     mustNotCall: t.stringList({

@@ -58,7 +58,7 @@ export type DatasetCaseInput = {
   isDraft?: boolean | null | undefined;
   /** What was said before, oldest first; at most 100. */
   messages?: Array<DatasetCaseMessageInput> | null | undefined;
-  /** Calls of tools that must be made; at most 50. */
+  /** Calls of tools that must be made, each by a call of its own, in any order; at most 50. */
   mustCall?: Array<WantedCallInput> | null | undefined;
   /** Ids or names of documents that it must cite: at most 50 texts of 1,000 characters. */
   mustCite?: Array<string> | null | undefined;
