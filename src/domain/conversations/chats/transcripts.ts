@@ -89,7 +89,9 @@ export function toJson(chat: Chat, messages: readonly Said[]): string {
     role: message.role,
     content: message.content,
     ...(message.parts === null ? {} : { parts: message.parts }),
-    ...(message.toolCalls === null ? {} : { toolCalls: message.toolCalls.map(({ origin: _origin, ...call }) => call) }),
+    ...(message.toolCalls === null
+      ? {}
+      : { toolCalls: message.toolCalls.map(({ origin: _origin, place: _place, ...call }) => call) }),
     ...(message.toolCallId === null ? {} : { toolCallId: message.toolCallId, toolStatus: message.toolStatus }),
     ...(message.citations === null ? {} : { citations: message.citations }),
     ...(message.failure === null ? {} : { error: message.failure, runId: message.runId }),

@@ -23,7 +23,7 @@ function toRecord(message: TreeMessage, parentId: string | null): object {
     ...{ id, parentId, isActive, role, createdAt, content },
     ...(modelName === null || role !== 'assistant' ? {} : { modelName }),
     ...(status === 'completed' ? {} : { isComplete: false }),
-    ...(toolCalls === null ? {} : { toolCalls: toolCalls.map(({ origin: _origin, ...call }) => call) }),
+    ...(toolCalls === null ? {} : { toolCalls: toolCalls.map(({ origin: _origin, place: _place, ...call }) => call) }),
     ...(toolCallId === null ? {} : { toolCallId, toolStatus }),
     ...(citations === null || citations.length === 0
       ? {}

@@ -15,7 +15,7 @@ import { deleteChat } from '../chats/chats.ts';
 import { passedOver, type RequestItem, readItems } from '../responses/items.ts';
 import { resolveItems, toMessages } from '../responses/request-items.ts';
 import { answererNamed } from '../runs/plan.ts';
-import { type ConversationItem, toConversationItems, toMessageId } from './items.ts';
+import { type ConversationItem, placeOfItem, toConversationItems, toMessageId } from './items.ts';
 
 const itemsAtOnce = 20;
 
@@ -91,7 +91,12 @@ export async function createConversationItems(
   return messages.flatMap((message) => toConversationItems(asStored(message))).map(({ wire }) => wire);
 }
 
-/** The items in order. @throws DomainError NOT_FOUND; INVALID_VALUE naming `first` or `after`. */
+/**
+ * The items in order. Reading goes on behind `after` also where that item was deleted meanwhile, as by a caller that deletes items while it reads the
+ * list page by page.
+ *
+ * @throws DomainError NOT_FOUND; INVALID_VALUE naming `first` or `after`.
+ */
 export async function listConversationItems(
   deps: Deps,
   caller: Caller,
@@ -101,16 +106,18 @@ export async function listConversationItems(
   await ownChat(deps, caller, id);
   const most = readPageSize({ first });
   const direction = order ?? 'desc';
-  const from = typeof after === 'string' ? await findItem(deps, caller, id, after, 'after') : undefined;
+  const from = typeof after === 'string' ? await findPlace(deps, id, after) : undefined;
+  const isBehind = (ordinal: number, { place }: ConversationItem) =>
+    from?.ordinal !== ordinal || (direction === 'asc' ? place > from.place : place < from.place);
   const read = async (ordinal: number | undefined) => {
     // Each message has an item at least: one more than asked for, and that of `after`.
     const page = { from: ordinal, limit: most + 2, order: direction };
     const { rows, foundCount } = await deps.storage.conversations.conversations.messages(id, page);
     const shownRows = await closeMessages(deps, caller, rows);
-    const conversationItems = shownRows.flatMap((message) =>
-      direction === 'asc' ? toConversationItems(message) : toConversationItems(message).toReversed(),
-    );
-    const items = conversationItems.slice(conversationItems.findIndex((item) => item.id === after) + 1);
+    const items = shownRows.flatMap((message) => {
+      const conversationItems = toConversationItems(message).filter((item) => isBehind(message.ordinal, item));
+      return direction === 'asc' ? conversationItems : conversationItems.toReversed();
+    });
     return { items, hasMore: items.length > most || foundCount > rows.length };
   };
   const page = await read(from?.ordinal);
@@ -165,24 +172,38 @@ async function prepareMessages(
 }
 
 interface ItemMatch extends ConversationItem {
-  readonly ordinal: number;
   /** Whether its message asks for calls too. */
   readonly hasCalls: boolean;
 }
 
-/** @param param  names the member of a request that holds the id; without it the item is that of the path. */
-async function findItem(deps: Deps, caller: Caller, chatId: string, itemId: string, param?: string): Promise<ItemMatch> {
+/** Where an item of a conversation stands, or stood. @throws DomainError INVALID_VALUE for what is no id of an item. */
+async function findPlace(
+  deps: Deps,
+  chatId: string,
+  itemId: string,
+): Promise<{ readonly ordinal: number; readonly place: number }> {
+  const messageId = toMessageId(itemId);
+  if (!isId('message', messageId)) {
+    throw new DomainError('INVALID_VALUE', 'after names no item of this conversation', { param: 'after' });
+  }
+  const message = await deps.storage.conversations.chats.findMessage(chatId, messageId);
+  if (message !== undefined) return { ordinal: message.ordinal, place: placeOfItem(itemId) };
+  // Behind everything of the message before it.
+  return {
+    ordinal: await deps.storage.conversations.conversations.ordinalBefore(chatId, messageId),
+    place: Number.POSITIVE_INFINITY,
+  };
+}
+
+async function findItem(deps: Deps, caller: Caller, chatId: string, itemId: string): Promise<ItemMatch> {
   const messageId = toMessageId(itemId);
   const message = isId('message', messageId) ? await deps.storage.conversations.chats.findMessage(chatId, messageId) : undefined;
   const [shownMessage] = message === undefined || !message.isActive ? [] : await closeMessages(deps, caller, [message]);
   const items = shownMessage === undefined ? [] : toConversationItems(shownMessage);
   const isHidden = message?.isHidden === true && message.role !== 'system' && (message.item ?? null) === null;
   const match = items.find(({ id }) => id === itemId);
-  if (match !== undefined && message !== undefined && !isHidden) {
-    return { ...match, ordinal: message.ordinal, hasCalls: items.length > 1 };
-  }
-  if (param === undefined) throw new DomainError('NOT_FOUND', 'There is no such item in this conversation', { param: 'itemId' });
-  throw new DomainError('INVALID_VALUE', `${param} names no item of this conversation`, { param });
+  if (match !== undefined && !isHidden) return { ...match, hasCalls: items.length > 1 };
+  throw new DomainError('NOT_FOUND', 'There is no such item in this conversation', { param: 'itemId' });
 }
 
 async function ownChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {

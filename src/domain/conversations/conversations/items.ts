@@ -8,6 +8,8 @@ export interface ConversationItem {
   readonly messageId: string;
   /** The call that the item is; undefined for the text or the whole of a message. */
   readonly callId?: string;
+  /** Among the items of its message. */
+  readonly place: number;
   readonly wire: WireObject;
 }
 
@@ -17,8 +19,8 @@ export interface ConversationItem {
  */
 export function toConversationItems(message: ChatMessage): readonly ConversationItem[] {
   const { id, role, content, toolCalls, toolCallId, toolStatus, citations, status } = message;
-  if (message.item !== undefined && message.item !== null) return [{ id, messageId: id, wire: { ...message.item, id } }];
-  const createItem = (wire: WireObject): ConversationItem => ({ id, messageId: id, wire: { id, ...wire } });
+  const createItem = (wire: WireObject): ConversationItem => ({ id, messageId: id, place: 0, wire: { id, ...wire } });
+  if (message.item !== undefined && message.item !== null) return [{ ...createItem({}), wire: { ...message.item, id } }];
   switch (role) {
     case 'tool':
       return [
@@ -28,8 +30,8 @@ export function toConversationItems(message: ChatMessage): readonly Conversation
       const text = { type: 'message', status, role, content: [textPart(content, citations ?? [])] };
       const calls = (toolCalls ?? []).map((call, index): ConversationItem => {
         const wire = { type: 'function_call', status: 'completed', call_id: call.id, name: call.name, arguments: call.arguments };
-        const itemId = callItemId(id, index);
-        return { id: itemId, messageId: id, callId: call.id, wire: { id: itemId, ...wire } };
+        const itemId = callItemId(id, call.place ?? index);
+        return { id: itemId, messageId: id, callId: call.id, place: placeOfItem(itemId), wire: { id: itemId, ...wire } };
       });
       return content === '' && calls.length > 0 ? calls : [createItem(text), ...calls];
     }
@@ -51,12 +53,20 @@ function toWirePart(part: PromptPart): WireObject {
   }
 }
 
+/** Among the items of its message: the text comes before the calls. */
+export function placeOfItem(itemId: string): number {
+  const [, index] = callItemPattern.exec(itemId)?.slice(1) ?? [];
+  return index === undefined ? 0 : Number(index) + 1;
+}
+
+const callItemPattern = /^fc(_[^_]+)_(\d+)$/;
+
 function callItemId(messageId: string, index: number): string {
   return `fc${messageId.slice(messageId.indexOf('_'))}_${index}`;
 }
 
 /** The message of an item. */
 export function toMessageId(itemId: string): string {
-  const call = /^fc(_[^_]+)_\d+$/.exec(itemId);
+  const call = callItemPattern.exec(itemId);
   return call === null ? itemId : `msg${call[1]}`;
 }

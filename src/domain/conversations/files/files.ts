@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { UploadedFile } from '../../../entities/conversations/chats/uploaded-file.ts';
 import type { StoredFile } from '../../../entities/conversations/files/file.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
+import { timeOfId } from '../../../entities/ground/ids.ts';
 import {
   type ListPage,
   type ListRequest,
@@ -55,12 +56,13 @@ export async function createFile(deps: Deps, caller: Caller, input: NewFileInput
   if (file.sizeBytes === 0) faults.add('file', 'file must not be empty');
   faults.throwIfAny();
   const { orgId, userId } = caller;
-  const createdAt = deps.now();
+  const id = deps.newId('chatFile');
+  // The id says where the file stood in the list once it is deleted.
+  const createdAt = timeOfId(id);
   const blobKey = `${orgId}/files/${deps.newId('upload')}`;
   const { sizeBytes } = await deps.storage.blobs.put(blobKey, Readable.from(file.stream()), findBytesMax(deps, purpose));
   const expiresAt = seconds === undefined ? null : new Date(createdAt.getTime() + seconds * 1000);
   const mimeType = file.mimeType.slice(0, textLengthMax);
-  const id = deps.newId('chatFile');
   const row = { id, createdAt, orgId, userId, filename: file.filename, sizeBytes, mimeType, purpose, blobKey, expiresAt };
   try {
     await deps.audit.change(caller, async () => {
@@ -113,7 +115,12 @@ export function pageKeptFiles(
   );
 }
 
-/** The caller's files. @throws DomainError INVALID_VALUE naming `first` or `after`. */
+/**
+ * The caller's files. Reading goes on behind `after` also where that file was deleted meanwhile, as by a caller that deletes files while it reads the list
+ * page by page.
+ *
+ * @throws DomainError INVALID_VALUE naming `first` or `after`.
+ */
 export async function listFiles(
   deps: Deps,
   caller: Caller,
@@ -121,7 +128,7 @@ export async function listFiles(
 ): Promise<ListPage<StoredFile>> {
   const most = readPageSize({ first }, { usual: 100, most: 10_000 });
   const owner = toFileOwner(caller);
-  if (typeof after === 'string' && (await findFiles(deps, caller, [after])).length === 0) {
+  if (typeof after === 'string' && !isFileId(after)) {
     throw new DomainError('INVALID_VALUE', 'after names no file of yours', { param: 'after' });
   }
   const query = { purpose: purpose ?? undefined, after: after ?? undefined, limit: most + 1, order: order ?? ('desc' as const) };

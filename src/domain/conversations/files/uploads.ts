@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { UploadedFile } from '../../../entities/conversations/chats/uploaded-file.ts';
 import type { FileUpload, FileUploadPart, UploadState, UploadStatus } from '../../../entities/conversations/files/upload.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
-import { isId } from '../../../entities/ground/ids.ts';
+import { isId, timeOfId } from '../../../entities/ground/ids.ts';
 import { emptyPage, type Page, type PageRequest } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { isObject } from '../../../lib/json/json.ts';
@@ -159,9 +159,10 @@ export async function completeUpload(deps: Deps, caller: Caller, id: string, inp
   const parts = readParts(upload, partsById, input);
   const { orgId, userId, filename, mimeType, purpose, sizeBytes, fileExpirySeconds } = upload;
   const blobKey = `${orgId}/files/${deps.newId('upload')}`;
-  const createdAt = deps.now();
-  const expiresAt = fileExpirySeconds === null ? null : new Date(createdAt.getTime() + fileExpirySeconds * 1000);
   const fileId = deps.newId('chatFile');
+  // The id says where the file stood in the list once it is deleted.
+  const createdAt = timeOfId(fileId);
+  const expiresAt = fileExpirySeconds === null ? null : new Date(createdAt.getTime() + fileExpirySeconds * 1000);
   const file = { id: fileId, createdAt, orgId, userId, filename, sizeBytes, mimeType, purpose, blobKey, expiresAt };
   try {
     const md5 = createHash('md5');

@@ -120,7 +120,7 @@ export async function pageBatchesOfStores(
 /**
  * The files of a batch that are still in the store, by the ids at the ends of a page.
  *
- * @throws DomainError NOT_FOUND; INVALID_VALUE naming `first`.
+ * @throws DomainError NOT_FOUND; INVALID_VALUE naming `first`, `after` or `before`.
  */
 export async function listBatchFiles(
   deps: Deps,

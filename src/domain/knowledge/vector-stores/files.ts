@@ -84,7 +84,7 @@ export async function getStoreFiles(deps: Deps, caller: Caller, ids: readonly st
   return files;
 }
 
-/** By the ids at the ends of a page. @throws DomainError NOT_FOUND; INVALID_VALUE naming `first`. */
+/** By the ids at the ends of a page. @throws DomainError NOT_FOUND; INVALID_VALUE naming `first`, `after` or `before`. */
 export async function listStoreFiles(
   deps: Deps,
   caller: Caller,

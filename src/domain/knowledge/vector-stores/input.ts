@@ -1,7 +1,9 @@
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { isId } from '../../../entities/ground/ids.ts';
 import { type ListPage, type ListRequest, readPageSize, toListPage } from '../../../entities/ground/page.ts';
 import type { FileAttributes, Metadata } from '../../../entities/knowledge/vector-store.ts';
 import { isObject } from '../../../lib/json/json.ts';
-import { type IdPage, isReadBackwards } from '../../../storage/knowledge/vector-stores/rows.ts';
+import { type IdPage, isReadBackwards, type MissingEnd } from '../../../storage/knowledge/vector-stores/rows.ts';
 import type { Faults } from '../../ground/faults.ts';
 import { readMetadata } from '../../ground/metadata.ts';
 
@@ -16,11 +18,27 @@ export function readPageInput({ after, before, first, order }: ListRequest): IdP
   return { most, after: after ?? undefined, before: before ?? undefined, limit: most + 1, order: order ?? 'desc' };
 }
 
-/** A page of what was read. */
+/** A page of stores, whose ids may be those of stores that are gone: they sort by time. @throws DomainError like `readPageInput`, and naming an end that is no id of a store. */
+export function readStorePageInput(input: ListRequest): IdPage & { readonly most: number } {
+  const page = readPageInput(input);
+  for (const end of ['after', 'before'] as const) {
+    if (page[end] === undefined || isId('dataSource', page[end])) continue;
+    throw new DomainError('INVALID_VALUE', `${end} must be the id of a vector store, as lists have it`, { param: end });
+  }
+  return page;
+}
+
+/** A page of what was read. @throws DomainError INVALID_VALUE for an end that is no file of the store. */
 export function pageFrom<Row>(
-  { rows, foundCount }: { readonly rows: readonly Row[]; readonly foundCount: number },
+  matches: { readonly rows: readonly Row[]; readonly foundCount: number } | MissingEnd,
   page: IdPage & { readonly most: number },
 ): ListPage<Row> {
+  if ('missing' in matches) {
+    const { missing: param } = matches;
+    const message = `${param} names no file of this vector store: where it was taken out meanwhile, read the list from its start`;
+    throw new DomainError('INVALID_VALUE', message, { param });
+  }
+  const { rows, foundCount } = matches;
   const read = rows.slice(0, page.most);
   return toListPage({ items: isReadBackwards(page) ? read.toReversed() : read, hasMore: foundCount > read.length }, page);
 }

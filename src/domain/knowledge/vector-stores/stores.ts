@@ -11,7 +11,7 @@ import { canEditDataSource, visibleDataSources } from '../../ground/access/acces
 import { Faults } from '../../ground/faults.ts';
 import { deleteDataSource } from '../sources.ts';
 import { makeCopies, queueCopies, removeCopies } from './copies.ts';
-import { pageFrom, readDays, readPageInput, readStoreMetadata, requireOwnChunks } from './input.ts';
+import { pageFrom, readDays, readStoreMetadata, readStorePageInput, requireOwnChunks } from './input.ts';
 
 export type CreateVectorStoreInput = z.output<typeof newStoreBody>;
 /** Absent members are kept. */
@@ -84,9 +84,9 @@ export function toSourceId(id: string): string | undefined {
   return isId('dataSource', id) || isId('vectorStore', id) ? idAs('dataSource', id) : undefined;
 }
 
-/** The stores that the caller may read, by the ids at the ends of a page. @throws DomainError INVALID_VALUE naming `first`. */
+/** The stores that the caller may read, by the ids at the ends of a page. @throws DomainError INVALID_VALUE naming `first`, `after` or `before`. */
 export async function listVectorStores(deps: Deps, caller: Caller, input: ListRequest) {
-  const page = readPageInput(input);
+  const page = readStorePageInput(input);
   const storePage = pageFrom(await deps.storage.knowledge.vectorStores.list(visibleDataSources(caller), page), page);
   deps.audit.read(caller, 'dataSource', storePage.items);
   return storePage;

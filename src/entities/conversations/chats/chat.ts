@@ -78,6 +78,8 @@ export interface ToolCall {
   readonly approval?: true;
   /** For the service only. */
   readonly origin?: CallOrigin;
+  /** For the service only: its place among the calls of its message as it was written, once others of them were removed. Ids of items hold it. */
+  readonly place?: number;
 }
 
 export interface ChatMessage {

@@ -73,6 +73,13 @@ export class ConversationStore extends PublishingStore {
     return readMessages(this.db, { ...shownMessages, chatId, isActive: true, ...ordinalCondition }, order, limit);
   }
 
+  /** The ordinal of the last message that is older than one that is gone: ids sort by time. -1: there is none. */
+  async ordinalBefore(chatId: string, goneId: string): Promise<number> {
+    const where = { chatId, id: { lt: goneId } };
+    const found = await this.db.prisma.message.findFirst({ where, orderBy: { ordinal: 'desc' }, select: { ordinal: true } });
+    return found?.ordinal ?? -1;
+  }
+
   remove(chatId: string, messageId: string, part: RemovedPart): Promise<ConversationChange> {
     return this.#change(chatId, async (tx, agentId) => {
       const { message } = tx.prisma;
@@ -80,7 +87,8 @@ export class ConversationStore extends PublishingStore {
       const messageRow = await message.findFirst({ where });
       if (messageRow === null) return 'missing';
       const calls = (messageRow.toolCalls ?? []) as unknown as NonNullable<ChatMessage['toolCalls']>;
-      const remainingCalls = part.kind === 'call' ? calls.filter(({ id }) => id !== part.id) : calls;
+      const placedCalls = calls.map((call, index) => ({ ...call, place: call.place ?? index }));
+      const remainingCalls = part.kind === 'call' ? placedCalls.filter(({ id }) => id !== part.id) : calls;
       const isEmpty =
         part.kind === 'message' || (remainingCalls.length === 0 && (part.kind === 'text' || messageRow.content === ''));
       if (isEmpty) {

@@ -1,4 +1,5 @@
 import type { FilePurpose, StoredFile } from '../../../entities/conversations/files/file.ts';
+import { timeOfId } from '../../../entities/ground/ids.ts';
 import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import { unlessMissing } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
@@ -10,7 +11,7 @@ import { type FileOwner, type FilePlace, type FileSpan, listFileTables } from '.
 
 export interface FileQuery {
   readonly purpose: string | undefined;
-  /** The id of the file before the page; it must be one of the owner's. */
+  /** The id of the file before the page, which may be gone. */
   readonly after: string | undefined;
   readonly limit: number;
   readonly order: 'asc' | 'desc';
@@ -90,8 +91,9 @@ async function listFiles(
 ): Promise<BoundedRows<StoredFile>> {
   const tables = listFileTables(db, owner);
   const placesIn = async (span: FileSpan) => (await Promise.all(tables.map((table) => table.places(span)))).flat();
-  const [after] = afterId === undefined ? [] : await placesIn({ ids: [afterId], limit: 1, order });
-  if (afterId !== undefined && after === undefined) return { rows: [], foundCount: 0 };
+  const [foundPlace] = afterId === undefined ? [] : await placesIn({ ids: [afterId], limit: 1, order });
+  // Of a file that is gone, the id says when it was made.
+  const after = afterId === undefined ? undefined : (foundPlace ?? { id: afterId, createdAt: timeOfId(afterId), rowBytes: 0 });
   const places = await placesIn({ purpose, after, limit, order });
   places.sort((a, b) => (order === 'asc' ? byTime(a, b) : byTime(b, a)));
   return readPage(db, places.slice(0, limit), async (ids) => {

@@ -9,6 +9,7 @@ import {
   listItemIds,
   listStoreFiles,
   lockStore,
+  type MissingEnd,
   type NewStoreFile,
   noteUse,
   type RowMatches,
@@ -83,7 +84,7 @@ export class VectorStoreBatchStore extends PublishingStore {
     batchId: string,
     status: StoreFileStatus | undefined,
     page: IdPage,
-  ): Promise<RowMatches<VectorStoreFile>> {
+  ): Promise<RowMatches<VectorStoreFile> | MissingEnd> {
     return listStoreFiles(this.db, storeId, status, page, async ({ range: itemId, direction, take }, where) => {
       const files = await this.db.prisma.vectorStoreBatchFile.findMany({
         where: { batchId, itemId, item: where },

@@ -113,6 +113,7 @@ export function isReadBackwards({ after, before, isBackward }: Pick<IdPage, 'aft
 /**
  * A page of files in the order in which they were attached.
  *
+ * @returns the end of the page, `after` or `before`, that is no file of the store, as one that was taken out is not any more once it is cleaned up.
  * @param findPlaces  of a range of items, of which `where` is true.
  */
 export async function listStoreFiles(
@@ -124,9 +125,9 @@ export async function listStoreFiles(
     ids: ReturnType<typeof idRange>,
     where: { readonly dataSourceId: string; readonly indexStatus: Prisma.StringFilter },
   ) => Promise<readonly Place[]>,
-): Promise<RowMatches<VectorStoreFile>> {
+): Promise<RowMatches<VectorStoreFile> | MissingEnd> {
   const itemPage = await findItemPage(db, storeId, page);
-  if (itemPage === undefined) return { rows: [], foundCount: 0 };
+  if ('missing' in itemPage) return itemPage;
   const indexStatus = status === undefined ? inStore.indexStatus : { in: [...statesOf[status]] };
   const places = await findPlaces(idRange(itemPage), { dataSourceId: storeId, indexStatus });
   const { rows, foundCount } = await readPage(db, places, (ids) =>
@@ -135,14 +136,20 @@ export async function listStoreFiles(
   return { rows: rows.map(toFile), foundCount };
 }
 
-/** The same page by the ids of items. Undefined: the store has no such file. */
-async function findItemPage({ prisma }: Database, storeId: string, page: IdPage): Promise<IdPage | undefined> {
+/** The end of a page that names no file of a store. */
+export interface MissingEnd {
+  readonly missing: 'after' | 'before';
+}
+
+/** The same page by the ids of items. */
+async function findItemPage({ prisma }: Database, storeId: string, page: IdPage): Promise<IdPage | MissingEnd> {
   const fileIds = [page.after, page.before].filter((id) => id !== undefined);
   if (fileIds.length === 0) return page;
   const where = { dataSourceId: storeId, uniqueId: { in: fileIds } };
   const items = await prisma.knowledgeItem.findMany({ where, select: { id: true, uniqueId: true } });
   const ids = new Map(items.map(({ id, uniqueId }) => [uniqueId, id]));
-  if (!fileIds.every((id) => ids.has(id))) return undefined;
+  const missing = (['after', 'before'] as const).find((end) => page[end] !== undefined && !ids.has(page[end]));
+  if (missing !== undefined) return { missing };
   return { ...page, after: ids.get(page.after ?? ''), before: ids.get(page.before ?? '') };
 }
 

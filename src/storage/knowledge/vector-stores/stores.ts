@@ -29,6 +29,7 @@ import {
   listItemIds,
   listStoreFiles,
   lockStore,
+  type MissingEnd,
   type NewStoreFile,
   noteUse,
   type RowMatches,
@@ -183,7 +184,11 @@ export class VectorStoreStore extends PublishingStore {
     return findStoreFiles(this.db, { id: { in: [...itemIds] } });
   }
 
-  listFiles(storeId: string, status: StoreFileStatus | undefined, page: IdPage): Promise<RowMatches<VectorStoreFile>> {
+  listFiles(
+    storeId: string,
+    status: StoreFileStatus | undefined,
+    page: IdPage,
+  ): Promise<RowMatches<VectorStoreFile> | MissingEnd> {
     return listStoreFiles(this.db, storeId, status, page, ({ range: id, direction, take }, where) =>
       this.db.prisma.knowledgeItem.findMany({
         where: { ...where, id },
