@@ -1,3 +1,4 @@
+// Raw SQL: each start runs this query, and does not wait for Prisma (130 ms of processor time).
 import type { Settings } from '../../settings.ts';
 import type { Database } from '../ground/database.ts';
 import { StartRefusal } from '../ground/opening/start-refusal.ts';
@@ -14,13 +15,10 @@ export async function checkMasterKeys(
   keys: MasterKeys,
   settings: Pick<Settings, 'PARLEY_MASTER_KEY' | 'DATA_DIR'>,
 ): Promise<void> {
-  const { organizationKey } = db.prisma;
-  const groups = await organizationKey.groupBy({ by: ['masterKeyIds'], _min: { orgId: true }, _count: true });
-  const counts = new Map(groups.map(({ _min, _count }) => [_min.orgId ?? '', _count]));
-  const rows = await organizationKey.findMany({
-    where: { orgId: { in: [...counts.keys()] } },
-    select: { orgId: true, wrapped: true },
-  });
+  const rows = await db.query<{ readonly orgId: string; readonly wrapped: string; readonly count: number }>(
+    `with first as (select min("orgId") as "orgId", count(*)::int as count from organization_keys group by "masterKeyIds")
+     select first.*, key.wrapped from first join organization_keys as key using ("orgId")`,
+  );
   const failedRows = rows.filter(({ orgId, wrapped }) => {
     try {
       openDataKey(keys.sealing, orgId, wrapped);
@@ -30,7 +28,7 @@ export async function checkMasterKeys(
     }
   });
   if (failedRows.length === 0) return;
-  const organizations = failedRows.reduce((sum, { orgId }) => sum + (counts.get(orgId) ?? 0), 0);
+  const organizations = failedRows.reduce((sum, { count }) => sum + count, 0);
   const keptKey = storedMasterKey(settings);
   const fitsKept = keptKey !== undefined && failedRows.every(({ wrapped: wrappedKey }) => wrappedKey.includes(`${keptKey.id}.`));
   throw new StartRefusal(

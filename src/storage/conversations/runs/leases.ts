@@ -73,16 +73,12 @@ export class RunLeases extends Store {
 
   /** Runs whose lease ran out. With `allBefore`: every run made before then that has not ended, without limit. */
   async findAbandoned(limit: number, allBefore?: Date): Promise<readonly string[]> {
-    const isAbandoned = [
-      { leaseUntil: { lt: new Date() } },
-      ...(allBefore === undefined ? [] : [{ createdAt: { lt: allBefore } }]),
-    ];
-    const rows = await this.db.prisma.run.findMany({
-      where: { status: 'in_progress', isWaiting: false, OR: isAbandoned },
-      orderBy: { leaseUntil: 'asc' },
-      select: { id: true },
-      ...(allBefore === undefined ? { take: limit } : {}),
-    });
+    const rows = await this.db.query<{ readonly id: string }>(
+      `select id from runs
+         where status = 'in_progress' and not "isWaiting" and ("leaseUntil" < now() or "createdAt" < $1)
+         order by "leaseUntil" limit $2`,
+      [allBefore ?? null, allBefore === undefined ? limit : null],
+    );
     return rows.map(({ id }) => id);
   }
 

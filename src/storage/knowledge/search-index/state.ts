@@ -1,4 +1,4 @@
-// Raw SQL: a lease, and sums and counts of many rows.
+// Raw SQL: a lease, sums and counts of many rows, and what each start asks, which does not wait for Prisma (130 ms of processor time).
 import { type Lease, takeLeased, writeLeased } from '../../ground/leases.ts';
 import { Store } from '../../ground/store.ts';
 
@@ -32,16 +32,20 @@ export class SearchIndexStates extends Store {
   /** Begins to keep a copy: from now on changes are noted. */
   async enable(): Promise<void> {
     // A start on a full disk finds what it needs without a write.
-    if ((await this.db.prisma.searchIndex.count({ where: { id: rowId } })) > 0) return;
+    if (await this.#isThere()) return;
     await this.db.execute('insert into search_indexes (id) values ($1) on conflict do nothing', [rowId]);
   }
 
   /** Ends it: an index that is there misses what changes from now on. @returns whether there was one. */
   async disable(): Promise<boolean> {
-    if ((await this.db.prisma.searchIndex.count({ where: { id: rowId } })) === 0) return false;
+    if (!(await this.#isThere())) return false;
     const { count } = await this.db.prisma.searchIndex.deleteMany({ where: { id: rowId } });
     if (count > 0) await this.db.prisma.searchIndexChange.deleteMany({});
     return count > 0;
+  }
+
+  async #isThere(): Promise<boolean> {
+    return (await this.db.execute('select from search_indexes where id = $1', [rowId])) > 0;
   }
 
   /** The right to write to the indexes. @returns undefined while another process has it, or no copy is kept. */
