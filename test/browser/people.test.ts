@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'puppeteer-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../support/browser/browser.ts';
 import { keepPicture, openPage, visible } from '../support/browser/pages.ts';
-import type { Organization, Person } from '../support/make.ts';
 import { startIdentityProvider } from '../support/people/identity-provider.ts';
 import { withService } from '../support/service.ts';
 
@@ -11,15 +10,12 @@ const provider = await startIdentityProvider();
 const { service, make } = await withService('model', { env: { ...provider.settings('idp'), OIDC_IDP_LABEL: 'Example Company' } });
 const password = 'correct horse battery';
 const scimJson = { 'content-type': 'application/scim+json' };
-let home: Organization;
-let admin: Person;
 
-beforeAll(async () => {
-  provider.register(service.url, 'idp');
-  const { data } = await service.client().graphql('{ viewer { organization { id tenantId } } }');
-  home = data.viewer.organization;
-  admin = await make.person({ organization: home, role: 'ADMIN' });
-});
+provider.register(service.url, 'idp');
+const { data } = await service.client().graphql('{ viewer { organization { id tenantId } } }');
+const home = data.viewer.organization;
+const admin = await make.person({ organization: home, role: 'ADMIN' });
+
 afterAll(() => provider.close());
 
 const newEmail = (name: string) => `${name}-${randomUUID()}@example.com`;

@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
-import type { Person } from '../support/make.ts';
+import { expect, it } from 'vitest';
 import { browserOf, decide, openRequest } from '../support/people/oauth.ts';
-import type { WalkingBrowser } from '../support/people/walk.ts';
 import { installPackages } from '../support/processes/example.ts';
 import { withService } from '../support/service.ts';
 
@@ -21,14 +19,10 @@ const home = join(folder, 'home');
 mkdirSync(home);
 const timeoutMs = 120_000;
 const callback = `http://127.0.0.1:${await freePort()}/oauth/callback`;
-let ann: Person;
-let browser: WalkingBrowser;
 
-beforeAll(async () => {
-  ann = await make.person();
-  await make.agent({ owner: ann, modelId: 'openai/test-model', name: 'Ada', description: 'Knows the engine.' });
-  browser = await browserOf(service, ann);
-});
+const ann = await make.person();
+await make.agent({ owner: ann, modelId: 'openai/test-model', name: 'Ada', description: 'Knows the engine.' });
+const browser = await browserOf(service, ann);
 
 /** Runs the Inspector to its end. Whenever it shows the address of a sign-in, the person follows it and agrees. */
 async function inspect(

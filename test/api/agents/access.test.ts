@@ -2,15 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentForRun } from '../../../src/domain/agents/agents.ts';
 import { authenticateKey } from '../../../src/domain/people/api-keys.ts';
 import { agentListScopes, agentVisibilities } from '../../../src/entities/agents/agent.ts';
-import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();
 const people: Partial<Record<Principal, Person>> = {};
-let operator: TestClient;
-let groupId: string;
 
 /** The callers: all but the last three belong to the owner's organization. */
 const principals = [
@@ -25,21 +22,19 @@ const principals = [
 ] as const;
 type Principal = (typeof principals)[number];
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  const sister = await make.organization({ tenant: { id: organization.tenantId } });
-  people.owner = await make.person({ organization });
-  people.editor = await make.person({ organization });
-  people.groupMember = await make.person({ organization });
-  people.colleague = await make.person({ organization });
-  people.orgAdmin = await make.person({ organization, role: 'ADMIN' });
-  people.tenantKeyElsewhere = await make.person({ organization: sister, role: 'ADMIN', level: 'TENANT' });
-  people.otherOrg = await make.person({ organization: sister, role: 'ADMIN' });
-  people.otherTenant = await make.person({ role: 'ADMIN' });
-  operator = service.client();
-  const group = { name: 'Readers', availability: 'RESTRICTED', memberEmails: who('groupMember').email };
-  groupId = (await who('owner').post('/api/v1/groups', group)).body.id;
-});
+const organization = await make.organization();
+const sister = await make.organization({ tenant: { id: organization.tenantId } });
+people.owner = await make.person({ organization });
+people.editor = await make.person({ organization });
+people.groupMember = await make.person({ organization });
+people.colleague = await make.person({ organization });
+people.orgAdmin = await make.person({ organization, role: 'ADMIN' });
+people.tenantKeyElsewhere = await make.person({ organization: sister, role: 'ADMIN', level: 'TENANT' });
+people.otherOrg = await make.person({ organization: sister, role: 'ADMIN' });
+people.otherTenant = await make.person({ role: 'ADMIN' });
+const operator = service.client();
+const group = { name: 'Readers', availability: 'RESTRICTED', memberEmails: who('groupMember').email };
+const groupId = (await who('owner').post('/api/v1/groups', group)).body.id;
 
 function who(name: Principal): Person {
   const person = people[name];

@@ -1,22 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 import { countFewestStatements } from '../../support/storage/statements.ts';
 
 const { service, make } = await withService();
-let ann: Person;
-let colleague: Person;
-let admin: Person;
-let stranger: Person;
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  colleague = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-  stranger = await make.person({ role: 'ADMIN' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const colleague = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
+const stranger = await make.person({ role: 'ADMIN' });
 
 const categories = '/api/v1/ai-categories';
 

@@ -1,14 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../support/service.ts';
 
 /** GraphQL gives each step of a flow a type and an input of its own; REST has the same steps as JSON. */
 const { make } = await withService('web');
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann' });
-});
+const ann = await make.person({ name: 'Ann' });
 
 const createFlow = `mutation ($agentId: ID!, $input: CreateFlowInput!) {
   createFlow(agentId: $agentId, input: $input) { id versions { ...Version } }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startMcpUpstream } from '../../fixtures/upstreams/mcp/server.ts';
 import { ways } from '../../support/apis/ways.ts';
-import type { Organization, Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { messagesOf, toolsOf } from '../../support/runs/research.ts';
 import { withService } from '../../support/service.ts';
 
@@ -13,15 +13,8 @@ const server = await startMcpUpstream();
 const { service, make, upstream } = await withService('model');
 const model = 'openai/test-model';
 const canary = { token: 'victims-t0ken-4711', memory: 'The victim keeps the spare key under the blue pot' };
-let home: Organization;
-let mallory: Person;
-let victim: Person;
-let colleague: Person;
 /** Of the victim. */
-let connectionId: string;
-let privateAgent: string;
 /** Of mallory, by link. */
-let trap: string;
 
 const traps = async (owner: Person, members: object = {}) => {
   const agent = await make.agent({ owner, name: 'Trap', modelId: model, visibility: 'ANYONE_WITH_LINK' });
@@ -38,20 +31,20 @@ const traps = async (owner: Person, members: object = {}) => {
   return agent.id as string;
 };
 
-beforeAll(async () => {
-  home = await make.organization();
-  mallory = await make.person({ organization: await make.organization() });
-  victim = await make.person({ organization: home });
-  colleague = await make.person({ organization: home });
-  const made = await victim.post('/api/v1/connections/mcp-servers', {
-    name: 'tickets',
-    url: server.url,
-    headers: { 'X-Token': canary.token },
-  });
-  connectionId = made.body.id;
-  privateAgent = (await make.agent({ owner: victim, name: 'Diary', modelId: model, instructions: 'The diary says: canary' })).id;
-  trap = await traps(mallory);
+const home = await make.organization();
+const mallory = await make.person({ organization: await make.organization() });
+const victim = await make.person({ organization: home });
+const colleague = await make.person({ organization: home });
+const made = await victim.post('/api/v1/connections/mcp-servers', {
+  name: 'tickets',
+  url: server.url,
+  headers: { 'X-Token': canary.token },
 });
+const connectionId = made.body.id;
+const privateAgent = (await make.agent({ owner: victim, name: 'Diary', modelId: model, instructions: 'The diary says: canary' }))
+  .id;
+const trap = await traps(mallory);
+
 beforeEach(async () => {
   server.reset();
   await victim.delete('/api/v1/memories');

@@ -1,25 +1,21 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../support/service.ts';
 import { countFewestStatements } from '../../support/storage/statements.ts';
 
 // Statements are counted, so the service runs no background jobs.
 const { service, make } = await withService('web');
-let ann: Person;
 
 const agentsMade = 50;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann' });
-  const groups = [];
-  for (const name of ['A', 'B', 'C']) {
-    groups.push((await ann.post('/api/v1/groups', { name, availability: 'EVERYONE', memberEmails: '' })).body.id);
-  }
-  for (let index = 0; index < agentsMade; index += 1) {
-    const agent = await make.agent({ owner: ann, name: `Agent ${index}`, groups: groups.slice(index % 3) });
-    await make.apiDataSource({ owner: ann, agentId: agent.id, data: { number: index } });
-  }
-});
+const ann = await make.person({ name: 'Ann' });
+const groups = [];
+for (const name of ['A', 'B', 'C']) {
+  groups.push((await ann.post('/api/v1/groups', { name, availability: 'EVERYONE', memberEmails: '' })).body.id);
+}
+for (let index = 0; index < agentsMade; index += 1) {
+  const agent = await make.agent({ owner: ann, name: `Agent ${index}`, groups: groups.slice(index % 3) });
+  await make.apiDataSource({ owner: ann, agentId: agent.id, data: { number: index } });
+}
 
 describe('agents', () => {
   it('costs at most 11 statements for 50 agents with groups, data sources, editors, owner, organization and the count', async () => {

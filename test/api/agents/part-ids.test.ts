@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../support/service.ts';
 import { countFewestStatements } from '../../support/storage/statements.ts';
 
 /** A part of an agent is found by its id alone, at the cost of the two ids that REST has in its paths. Statements are counted, so no jobs run. */
 const { service, make } = await withService('web');
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann' });
-  agentId = (await make.agent({ owner: ann })).id;
-});
+const ann = await make.person({ name: 'Ann' });
+const agentId = (await make.agent({ owner: ann })).id;
 
 const parts = [
   ['agentTool', 'tools', { name: 'get', type: 'CLIENT_FUNCTION', data: {} }, 'name'],

@@ -1,16 +1,13 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Person } from '../../support/make.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { withService } from '../../support/service.ts';
 
 /** GraphQL has types where REST has the JSON members `data` of a tool and `configuration` of a user input: both are the same thing stored. */
 const { make } = await withService('web');
-let ann: Person;
 let agentId: string;
 let base: string;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann' });
-});
+const ann = await make.person({ name: 'Ann' });
+
 beforeEach(async () => {
   agentId = (await make.agent({ owner: ann })).id;
   base = `/api/v1/ais/${agentId}`;

@@ -1,22 +1,15 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 
 const { make } = await withService();
-let ann: Person;
-let editor: Person;
-let colleague: Person;
-let stranger: Person;
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  editor = await make.person({ organization });
-  colleague = await make.person({ organization });
-  stranger = await make.person({ role: 'ADMIN' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const editor = await make.person({ organization });
+const colleague = await make.person({ organization });
+const stranger = await make.person({ role: 'ADMIN' });
 
 const apiData = { description: 'Tells the weather', method: 'GET', url: 'https://api.example.com/{city}' };
 /** A part of each kind: how it is made and changed, and which members only editors see. */

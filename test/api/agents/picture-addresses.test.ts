@@ -1,14 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../support/service.ts';
 
 const { make } = await withService('plain', {});
-let ann: Person;
-let agentId: string;
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann })).id;
 
 const places: Readonly<Record<string, (address: string) => object>> = {
   src: (src) => ({ src }),

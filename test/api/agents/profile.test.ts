@@ -1,14 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const about = {
   name: 'Warranty desk',

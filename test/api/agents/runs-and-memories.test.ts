@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { countFewestStatements } from '../../support/storage/statements.ts';
@@ -6,29 +6,24 @@ import { countFewestStatements } from '../../support/storage/statements.ts';
 const { service, make } = await withService('plain', { env: { ROLE: 'web' } });
 const agentCount = 8;
 const turns = 3;
-let admin: Person;
-let ann: Person;
-let bob: Person;
 const agents: string[] = [];
 
-beforeAll(async () => {
-  admin = await make.person({ role: 'ADMIN' });
-  const organization = { id: admin.orgId, tenantId: admin.tenantId };
-  [ann, bob] = [await make.person({ organization }), await make.person({ organization })];
-  for (let index = 0; index < agentCount; index += 1) {
-    const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
-    agents.push(agent.id);
-    await ann.graphql('mutation ($id: ID!) { createMemory(input: { text: "Likes tea.", agentId: $id }) { id } }', {
-      id: agent.id,
-    });
-    for (const person of [ann, bob]) {
-      const chat = await make.chat({ owner: person, agentId: agent.id });
-      for (let turn = 0; turn < turns; turn += 1) {
-        await person.post(`/api/v1/chats/${chat.id}/messages`, { prompt: `Question ${turn}` });
-      }
+const admin = await make.person({ role: 'ADMIN' });
+const organization = { id: admin.orgId, tenantId: admin.tenantId };
+const [ann, bob] = [await make.person({ organization }), await make.person({ organization })];
+for (let index = 0; index < agentCount; index += 1) {
+  const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
+  agents.push(agent.id);
+  await ann.graphql('mutation ($id: ID!) { createMemory(input: { text: "Likes tea.", agentId: $id }) { id } }', {
+    id: agent.id,
+  });
+  for (const person of [ann, bob]) {
+    const chat = await make.chat({ owner: person, agentId: agent.id });
+    for (let turn = 0; turn < turns; turn += 1) {
+      await person.post(`/api/v1/chats/${chat.id}/messages`, { prompt: `Question ${turn}` });
     }
   }
-});
+}
 
 const agentRuns = (person: Person, args: Readonly<Record<string, unknown>> = {}) =>
   person.graphql(

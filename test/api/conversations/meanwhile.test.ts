@@ -1,19 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Reply } from '../../support/client.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { afterNext } from '../../support/storage/between.ts';
 
 /** What a request has found may be gone when it writes: it says so, and leaves nothing behind. */
 const { service, make } = await withService('model');
-let ann: Person;
-let agentId: string;
 const conversations = () => service.deps.storage.conversations;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann, modelId: 'parley/offline' })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann, modelId: 'parley/offline' })).id;
 
 async function newUpload(): Promise<string> {
   const body = { filename: 'note.txt', mime_type: 'text/plain', purpose: 'assistants', bytes: 4 };

@@ -1,25 +1,20 @@
 import { createHash } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Organization, Person } from '../../support/make.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 
 /** Documents that an organization saves: kept over both APIs, run over REST and as tools of MCP. */
 const { service, make, upstream } = await withService('model');
 const path = '/api/v1/documents';
-let organization: Organization;
-let admin: Person;
-let ann: Person;
-let agent: Awaited<ReturnType<typeof make.agent>>;
 const open: Client[] = [];
 
-beforeAll(async () => {
-  organization = await make.organization();
-  admin = await make.person({ organization, role: 'ADMIN' });
-  ann = await make.person({ organization });
-  agent = await make.agent({ owner: ann, name: 'Ada', modelId: 'openai/test-model' });
-});
+const organization = await make.organization();
+const admin = await make.person({ organization, role: 'ADMIN' });
+const ann = await make.person({ organization });
+const agent = await make.agent({ owner: ann, name: 'Ada', modelId: 'openai/test-model' });
+
 afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()));
 });

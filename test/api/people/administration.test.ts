@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makeId } from '../../../src/entities/ground/ids.ts';
 import { UsageBatch } from '../../../src/storage/ground/ledger/ledger.ts';
 import type { TestClient } from '../../support/client.ts';
@@ -9,7 +9,6 @@ import { withService } from '../../support/service.ts';
 
 const base = '/api/v1/admin';
 const { service, make } = await withService();
-let root: TestClient;
 let organization: Organization;
 /** An administrator, a member, and a TENANT key of one organization. */
 let admin: Person;
@@ -18,9 +17,8 @@ let tenantKey: Person;
 /** An administrator of another tenant. */
 let stranger: Person;
 
-beforeAll(async () => {
-  root = service.client();
-});
+const root = service.client();
+
 beforeEach(async () => {
   organization = await make.organization();
   admin = await make.person({ organization, role: 'ADMIN' });

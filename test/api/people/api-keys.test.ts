@@ -1,29 +1,20 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { authenticateKey, watchKey } from '../../../src/domain/people/api-keys.ts';
 import { isWellFormedKey } from '../../../src/entities/people/api-key.ts';
 import { scopes as allScopes } from '../../../src/entities/people/caller.ts';
-import type { Organization, Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService('plain', {});
-let organization: Organization;
-let sister: Organization;
-let ann: Person;
-let bob: Person;
-let admin: Person;
-let tenantAdmin: Person;
-let stranger: Person;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  sister = await make.organization({ tenant: { id: organization.tenantId } });
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-  tenantAdmin = await make.person({ organization, role: 'ADMIN', level: 'TENANT' });
-  stranger = await make.person({ role: 'ADMIN' });
-});
+const organization = await make.organization();
+const sister = await make.organization({ tenant: { id: organization.tenantId } });
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
+const tenantAdmin = await make.person({ organization, role: 'ADMIN', level: 'TENANT' });
+const stranger = await make.person({ role: 'ADMIN' });
 
 const path = '/api/v1/api-keys';
 

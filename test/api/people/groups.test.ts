@@ -1,23 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Organization, Person } from '../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../support/service.ts';
 
 const { make } = await withService();
-let organization: Organization;
-let owner: Person;
-let member: Person;
-let colleague: Person;
-let admin: Person;
-let stranger: Person;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  owner = await make.person({ organization });
-  member = await make.person({ organization });
-  colleague = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-  stranger = await make.person({ role: 'ADMIN' });
-});
+const organization = await make.organization();
+const owner = await make.person({ organization });
+const member = await make.person({ organization });
+const colleague = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
+const stranger = await make.person({ role: 'ADMIN' });
 
 const path = '/api/v1/groups';
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

@@ -1,25 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { scopes as allScopes, type Scope } from '../../../src/entities/people/caller.ts';
-import type { Organization, Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 const path = '/api/v1/api-keys';
 const { service, make } = await withService('web');
-let home: Organization;
-let sister: Organization;
-let admin: Person;
-let ann: Person;
-let operator: Person;
-let tenantKey: Person;
 
-beforeAll(async () => {
-  home = await make.organization();
-  sister = await make.organization({ tenant: { id: home.tenantId } });
-  admin = await make.person({ organization: home, role: 'ADMIN' });
-  ann = await make.person({ organization: home });
-  operator = await make.person({ organization: home, level: 'INSTANCE' });
-  tenantKey = await make.person({ organization: home, level: 'TENANT' });
-});
+const home = await make.organization();
+const sister = await make.organization({ tenant: { id: home.tenantId } });
+const admin = await make.person({ organization: home, role: 'ADMIN' });
+const ann = await make.person({ organization: home });
+const operator = await make.person({ organization: home, level: 'INSTANCE' });
+const tenantKey = await make.person({ organization: home, level: 'TENANT' });
 
 const forbidden = { status: 403, body: { error: { code: 'forbidden' } } };
 const without = (missing: Scope) => allScopes.filter((scope) => scope !== missing);

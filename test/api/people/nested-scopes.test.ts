@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../src/entities/people/caller.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
@@ -6,28 +6,20 @@ import { withService } from '../../support/service.ts';
 // test/contract/authorization/nested.test.ts checks the whole schema; this file checks single fields, and inputs that refer to other nouns.
 
 const { make } = await withService('web');
-let ann: Person;
-let bob: Person;
-let stranger: Person;
-let agent: { readonly id: string };
-let source: { readonly id: string };
-let group: { readonly id: string };
 
 const canary = 'canary-7d21';
 const only = (...scopes: Scope[]) => make.withKey(ann, { scopes });
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-  stranger = await make.person();
-  const members = { name: 'Board', availability: 'RESTRICTED', memberEmails: `${canary}@example.com` };
-  group = (await ann.post('/api/v1/groups', members)).body;
-  const shown = { visibility: 'ANYONE_WITH_LINK', groups: [group.id], editors: [{ id: bob.userId }] };
-  agent = await make.agent({ owner: ann, ...shown });
-  source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { secret: canary } });
-  await ann.post(`/api/v1/ais/${agent.id}/skills`, { name: 'Skill', content: canary });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
+const stranger = await make.person();
+const members = { name: 'Board', availability: 'RESTRICTED', memberEmails: `${canary}@example.com` };
+const group = (await ann.post('/api/v1/groups', members)).body;
+const shown = { visibility: 'ANYONE_WITH_LINK', groups: [group.id], editors: [{ id: bob.userId }] };
+const agent = await make.agent({ owner: ann, ...shown });
+const source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { secret: canary } });
+await ann.post(`/api/v1/ais/${agent.id}/skills`, { name: 'Skill', content: canary });
 
 describe('AGENTS:READ alone', () => {
   it('exports no sources, and says so; asking for them is refused', async () => {

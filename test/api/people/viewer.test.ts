@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann', email: 'ann@example.com', scopes: ['AGENTS:READ', 'AGENTS:WRITE'] });
-});
+const ann = await make.person({ name: 'Ann', email: 'ann@example.com', scopes: ['AGENTS:READ', 'AGENTS:WRITE'] });
 
 describe('viewer', () => {
   it('is the user, the organization and the rights of the key', async () => {

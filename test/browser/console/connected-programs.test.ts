@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth, signIn } from '../../support/browser/console.ts';
-import type { Person } from '../../support/make.ts';
 import { makeChallenge, postForm } from '../../support/people/oauth.ts';
 import { withService } from '../../support/service.ts';
 
@@ -18,15 +17,11 @@ await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
 afterAll(() => void program.close());
 const callback = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;
 const { service, make } = await withService();
-let ann: Person;
-let clientId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  await make.agent({ owner: ann, name: 'Ada' });
-  const client = { client_name: 'Desk <b>helper</b>', redirect_uris: [callback] };
-  clientId = (await service.nobody.post('/oauth/register', client)).body.client_id;
-});
+const ann = await make.person({ name: 'Ann Example' });
+await make.agent({ owner: ann, name: 'Ada' });
+const client = { client_name: 'Desk <b>helper</b>', redirect_uris: [callback] };
+const clientId = (await service.nobody.post('/oauth/register', client)).body.client_id;
 
 function addressFor(challenge: string): string {
   const query = { response_type: 'code', client_id: clientId, redirect_uri: callback, code_challenge: challenge };

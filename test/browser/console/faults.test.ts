@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { keepConsolePicture, openConsole } from '../../support/browser/console.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example', email: 'ann@faults.example' });
-  await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob', email: 'bob@faults.example' });
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example', email: 'ann@faults.example' });
+await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob', email: 'bob@faults.example' });
 
 describe.skipIf(!hasBrowser())('a fault that the service finds', () => {
   it('is said in the language of the reader, and goes when the value is mended', async () => {

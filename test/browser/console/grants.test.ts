@@ -1,27 +1,20 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
-let clerk: { readonly id: string };
-let helper: { readonly id: string };
-let connectionId: string;
 
 const grantAll = async () => {
   const all = { connections: [connectionId], memories: 'write', agents: [helper.id] };
   expect((await ann.put(`/api/v1/ais/${clerk.id}/grants`, all)).status).toBe(200);
 };
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  clerk = await make.agent({ owner: ann, name: 'Clerk' });
-  helper = await make.agent({ owner: ann, name: 'Helper' });
-  const server = { name: 'Ticket tools', url: 'https://mcp.example.com/mcp' };
-  connectionId = (await ann.post('/api/v1/connections/mcp-servers', server)).body.id;
-});
+const ann = await make.person({ name: 'Ann Example' });
+const clerk = await make.agent({ owner: ann, name: 'Clerk' });
+const helper = await make.agent({ owner: ann, name: 'Helper' });
+const server = { name: 'Ticket tools', url: 'https://mcp.example.com/mcp' };
+const connectionId = (await ann.post('/api/v1/connections/mcp-servers', server)).body.id;
 
 describe.skipIf(!hasBrowser())('what agents are granted, in the console', () => {
   it('is listed with its names, and revoked after a question', async () => {

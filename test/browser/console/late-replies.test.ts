@@ -1,23 +1,18 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { openConsole } from '../../support/browser/console.ts';
 import { holdReply } from '../../support/browser/held-reply.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 /** What a stream told is newer than the reply to a query that was sent before, when that comes late. Chats have tests of their own. */
 const { service, make } = await withService();
-let ann: Person;
-let sourceId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
-  sourceId = (await make.apiDataSource({ owner: ann, agentId, name: 'Old name', data: { berth: 40 } })).id;
-  await indexed(ann, sourceId);
-});
+const ann = await make.person({ name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
+const sourceId = (await make.apiDataSource({ owner: ann, agentId, name: 'Old name', data: { berth: 40 } })).id;
+await indexed(ann, sourceId);
 
 const renameSource = async (name: string) => {
   const { status } = await ann.patch(`/api/v1/data-sources/${sourceId}`, { name });

@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../support/browser/console.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
-});
+const ann = await make.person({ name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
 
 const chat = (name: string) => make.chat({ owner: ann, agentId, name });
 

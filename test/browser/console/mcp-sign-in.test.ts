@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startGuardedMcp } from '../../fixtures/upstreams/mcp/authorization.ts';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 /** A person connects an MCP server that wants a sign-in, at an authorization server that agrees to everything. */
 const guarded = await startGuardedMcp();
 const { service, make, upstream } = await withService('model');
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-});
+const ann = await make.person({ name: 'Ann Example' });
+
 afterAll(() => guarded.close());
 
 describe.skipIf(!hasBrowser())('an MCP server that wants a sign-in, in the console', () => {

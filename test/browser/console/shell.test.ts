@@ -1,15 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
 
 describe.skipIf(!hasBrowser())('the shell of the console', () => {
   it('leads to every place by its links, asks nobody outside, and has no error', async () => {

@@ -1,22 +1,17 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../support/browser/console.ts';
 import { look } from '../../support/browser/look.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model');
 /** An answer counts as long from 5 seconds on. */
 const longMs = 5_500;
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
 
 interface Note {
   readonly title: string;

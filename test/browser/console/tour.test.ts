@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { type ConsoleView, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 /**
@@ -18,22 +17,18 @@ const others = [
   ['Travel desk', 'Plans trips within the rules of the company'],
   ['Onboarding', 'Helps new colleagues through their first weeks'],
 ] as const;
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  const shared = { owner: ann, src: '', modelId: 'parley/offline', visibility: 'ORGANIZATION' } as const;
-  const description = 'Answers questions about the bicycle workshop';
-  for (const [name, description] of others) await make.agent({ ...shared, name, description });
-  const shown = { generateCitations: true, intermediateStepsVisible: true };
-  agentId = (await make.agent({ ...shared, ...shown, name: 'Workshop help', description })).id;
-  const services = [{ name: 'Puncture repair', priceEuro: 15 }];
-  const prices = await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data: { services } });
-  const pdf = readFileSync(new URL('../../../docs/tour/warranty.pdf', import.meta.url));
-  const { body } = await addFile(ann, agentId, 'warranty.pdf', pdf, 'application/pdf');
-  for (const id of [prices.id, body.id]) await indexed(ann, id);
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const shared = { owner: ann, src: '', modelId: 'parley/offline', visibility: 'ORGANIZATION' } as const;
+const description = 'Answers questions about the bicycle workshop';
+for (const [name, description] of others) await make.agent({ ...shared, name, description });
+const shown = { generateCitations: true, intermediateStepsVisible: true };
+const agentId = (await make.agent({ ...shared, ...shown, name: 'Workshop help', description })).id;
+const services = [{ name: 'Puncture repair', priceEuro: 15 }];
+const prices = await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data: { services } });
+const pdf = readFileSync(new URL('../../../docs/tour/warranty.pdf', import.meta.url));
+const { body } = await addFile(ann, agentId, 'warranty.pdf', pdf, 'application/pdf');
+for (const id of [prices.id, body.id]) await indexed(ann, id);
 
 describe.skipIf(!hasBrowser())('the tour of the README', () => {
   it('asks an agent, opens what the answer cites, and sees what the run did', async () => {

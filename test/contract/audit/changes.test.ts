@@ -1,13 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { unauditedOperations } from '../../../src/domain/ground/audit/operation.ts';
 import { createApis } from '../../../src/start/app.ts';
-import type { Person } from '../../support/make.ts';
 import { sampledOperations } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { callsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
 import { type Line, table } from '../authorization/table.ts';
-import { type Setting, World, worldEnv } from '../authorization/world.ts';
+import { World, worldEnv } from '../authorization/world.ts';
 import { Numbered } from './numbered.ts';
 import { entryFails, Probe } from './probe.ts';
 
@@ -20,18 +19,13 @@ const nameOf = (operation: string) => operation.slice('Mutation.'.length);
 const audited = mutations.filter(({ operation }) => !unauditedOperations.has(nameOf(operation)));
 
 const { service, upstream } = await withService('web', { env: { ...worldEnv, EMBEDDING_MODEL: 'openai/embed' } });
-let setting: Setting;
-let probe: Probe;
-let people: { readonly owner: Person; readonly orgAdmin: Person; readonly instanceKey: Person };
 let calls = 0;
 
-beforeAll(async () => {
-  const world = await World.create(service);
-  setting = await world.setting('PRIVATE');
-  people = await world.people();
-  probe = new Probe(service);
-  await probe.install();
-});
+const world = await World.create(service);
+const setting = await world.setting('PRIVATE');
+const people = await world.people();
+const probe = new Probe(service);
+await probe.install();
 
 describe('a mutation', () => {
   it.each(sampledOperations(audited.map((call) => [call.operation, call] as const)))(

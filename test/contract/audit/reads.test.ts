@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { exportOperations, sharedOperations } from '../../../src/domain/ground/audit/reads.ts';
 import { auditTargetsMax } from '../../../src/entities/operations/audit.ts';
@@ -11,7 +11,7 @@ import { callsOf, operationsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
 import { ask, roomForWholeSelections } from '../authorization/selection.ts';
 import { type Line, table } from '../authorization/table.ts';
-import { type Setting, World } from '../authorization/world.ts';
+import { World } from '../authorization/world.ts';
 import { Numbered } from './numbered.ts';
 
 // An administrator who is shown other people's content leaves one entry: for every query and subscription of the schema, every REST route, and each
@@ -41,8 +41,6 @@ const rows = callsOf(schema, allRoutes).filter(
 const administrators = ['orgAdmin', 'auditor', 'tenantKey', 'instanceKey'] as const;
 
 const { service } = await withService('web', { env: { ...roomForWholeSelections } });
-let setting: Setting;
-let people: Readonly<Record<(typeof administrators)[number] | 'owner', Person>>;
 /** Operations that left an entry. */
 const entered = new Set<string>();
 /** Ids of the owner's things, also of those that lines of the table made until now. */
@@ -56,11 +54,10 @@ const ofUnnamedAgent: ReadonlySet<string> = new Set([
   'Query.experimentReport',
 ]);
 
-beforeAll(async () => {
-  const world = await World.create(service);
-  setting = await world.setting('PRIVATE');
-  people = await world.people();
-});
+const world = await World.create(service);
+const setting = await world.setting('PRIVATE');
+const people = await world.people();
+
 beforeEach(() => service.deps.audit.flush());
 
 /** The use of an agent names it, and shows nothing of it: what shows the agent is read on. */

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 /**
@@ -8,13 +7,9 @@ import { withService } from '../../support/service.ts';
  * changes, or it reaches no model. A mutation that nobody has put into a list fails the first test.
  */
 const { make } = await withService();
-let owner: Person;
-let admin: Person;
 
-beforeAll(async () => {
-  owner = await make.person();
-  admin = await make.person({ organization: { id: owner.orgId, tenantId: owner.tenantId }, role: 'ADMIN' });
-});
+const owner = await make.person();
+const admin = await make.person({ organization: { id: owner.orgId, tenantId: owner.tenantId }, role: 'ADMIN' });
 
 type Change = (agent: string) => Promise<unknown>;
 const at = (agent: string, part: string) => `/api/v1/ais/${agent}/${part}`;

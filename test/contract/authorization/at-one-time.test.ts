@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createApis } from '../../../src/start/app.ts';
 import type { Person } from '../../support/make.ts';
 import { sampled } from '../../support/property/sample.ts';
@@ -6,7 +6,7 @@ import { withService } from '../../support/service.ts';
 import { callsOf } from './calls.ts';
 import { outcomeOf, type Principal } from './relations.ts';
 import { type Line, table } from './table.ts';
-import { type Setting, World, worldEnv } from './world.ts';
+import { World, worldEnv } from './world.ts';
 
 // Every mutation that ends something, also a future one: of callers at one time, one has ended it. The others are told that it is gone, so that nothing is
 // told, audited or given back twice.
@@ -23,14 +23,10 @@ const repeatable: ReadonlySet<string> = new Set([
   ...['cancelDataSource', 'cancelResponse', 'cancelRun', 'cancelVectorStoreFileBatch', 'revokeChatShare'],
   ...['deleteAgentGrants', 'deleteBinnedChats', 'deleteMemories', 'endOtherSessions'],
 ]);
-let setting: Setting;
-let people: Awaited<ReturnType<World['people']>>;
 
-beforeAll(async () => {
-  const world = await World.create(service);
-  setting = await world.setting('PRIVATE');
-  people = await world.people();
-});
+const world = await World.create(service);
+const setting = await world.setting('PRIVATE');
+const people = await world.people();
 
 describe('of calls at one time', () => {
   it.each(sampled(ends).map((call) => [call.operation.slice('Mutation.'.length), call] as const))(

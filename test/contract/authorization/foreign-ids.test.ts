@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { kindOfId } from '../../../src/entities/ground/ids.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { createApis } from '../../../src/start/app.ts';
@@ -9,26 +9,21 @@ import { withService } from '../../support/service.ts';
 import { type Answer, type Arguments, type Call, callsOf } from './calls.ts';
 import { type IdPosition, idPositions, withId } from './id-positions.ts';
 import { table } from './table.ts';
-import { type Setting, World, worldEnv } from './world.ts';
+import { World, worldEnv } from './world.ts';
 
 // Another organization's id, in any place of any call, gets the same answer as an id that does not exist. No operation is named here.
 
 const calls = callsOf(createApis().schema, allRoutes);
 
 const { service } = await withService('web', { env: worldEnv });
-let setting: Setting;
 /** Ids of everything in another organization of the tenant, and in another tenant. */
-let foreign: { readonly sister: readonly string[]; readonly stranger: readonly string[] };
-let people: Readonly<Record<'owner' | 'admin' | 'tenantKey', Person>>;
 
-beforeAll(async () => {
-  const world = await World.create(service);
-  setting = await world.setting('PRIVATE');
-  const sister = await World.create(service, world);
-  foreign = { sister: await idsOf(sister), stranger: await idsOf(await World.create(service)) };
-  const tenantKey = await world.make.person({ organization: world.home, level: 'TENANT' });
-  people = { owner: world.owner, admin: world.admin, tenantKey };
-});
+const world = await World.create(service);
+const setting = await world.setting('PRIVATE');
+const sister = await World.create(service, world);
+const foreign = { sister: await idsOf(sister), stranger: await idsOf(await World.create(service)) };
+const tenantKey = await world.make.person({ organization: world.home, level: 'TENANT' });
+const people = { owner: world.owner, admin: world.admin, tenantKey };
 
 async function idsOf(world: World): Promise<readonly string[]> {
   const { world: _world, visibility: _visibility, ...ids } = await world.setting('PRIVATE');

@@ -1,13 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { createApis } from '../../../src/start/app.ts';
-import type { Person } from '../../support/make.ts';
 import { sampledOperations } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { type Answer, callsOf } from './calls.ts';
 import { table } from './table.ts';
-import { type Setting, World, worldEnv } from './world.ts';
+import { World, worldEnv } from './world.ts';
 
 // A legal hold is told to who may delete the thing, and to nobody else. Arguments come from the authorization table. Which rows a hold keeps from every
 // statement is tested in test/api/operations/data-life/holds.test.ts.
@@ -78,14 +77,10 @@ const calls = callsOf(createApis().schema, allRoutes).filter(({ operation }) => 
 const withoutOwner = new Set(['deleteOrganization', 'deleteUser', 'deleteMemories', 'resetChat']);
 
 const { service } = await withService('web', { env: worldEnv });
-let setting: Setting;
-let colleague: Person;
 
-beforeAll(async () => {
-  const world = await World.create(service);
-  setting = await world.setting('PRIVATE');
-  colleague = await world.make.person({ organization: world.home });
-});
+const world = await World.create(service);
+const setting = await world.setting('PRIVATE');
+const colleague = await world.make.person({ organization: world.home });
 
 /** Holds what the owner has while `work` runs. */
 async function whileHeld<T>(work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { scopes } from '../../../src/entities/people/caller.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
@@ -20,20 +20,15 @@ const { schema } = createApis();
 const calls = callsOf(schema, allRoutes);
 
 const { service } = await withService('web', { env: worldEnv });
-let world: World;
-let people: Awaited<ReturnType<World['people']>>;
-let settings: Readonly<Record<Setting['visibility'], Setting>>;
 /** The owner's keys, each without one scope. */
 const poorKeys = new Map<string, Person>();
 
-beforeAll(async () => {
-  world = await World.create(service);
-  people = await world.people();
-  for (const missing of scopes) {
-    poorKeys.set(missing, await world.make.withKey(world.owner, { scopes: scopes.filter((scope) => scope !== missing) }));
-  }
-  settings = await world.settings();
-});
+const world = await World.create(service);
+const people = await world.people();
+for (const missing of scopes) {
+  poorKeys.set(missing, await world.make.withKey(world.owner, { scopes: scopes.filter((scope) => scope !== missing) }));
+}
+const settings = await world.settings();
 
 function clientOf(who: Principal, operation: string): TestClient {
   if (who === 'nobody') return service.nobody;

@@ -10,20 +10,19 @@ import {
   isObjectType,
   buildSchema as schemaOf,
 } from 'graphql';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { referenceScopes, sharedFields } from '../../../src/domain/ground/access/reference-scopes.ts';
 import type { Scope } from '../../../src/entities/people/caller.ts';
 import { accessFaults, guardNested } from '../../../src/graphql/ground/builder/nested-access.ts';
 import { findAccess } from '../../../src/graphql/ground/builder/type-access.ts';
 import { createApis } from '../../../src/start/app.ts';
-import type { Person } from '../../support/make.ts';
 import { sampledOperations, triesAll } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { operationsOf } from './calls.ts';
 import { ask, fieldsOf, roomForWholeSelections } from './selection.ts';
 import { table } from './table.ts';
-import { type Setting, World } from './world.ts';
+import { World } from './world.ts';
 
 // A key sees through nesting only what it sees directly. Each query of the schema selects everything that it can reach, once with a key of every
 // scope and once with a key of the query's scope alone. If the second key is shown something of another noun, that is a fault. No operation and no
@@ -33,15 +32,11 @@ const { schema } = createApis();
 const queries = operationsOf(schema).filter(({ name }) => name.startsWith('Query.') && !name.startsWith('Query.node'));
 
 const { service } = await withService('web', { env: { ...roomForWholeSelections } });
-let setting: Setting;
-let owner: Person;
 const seenPlaces = new Set<string>();
 
-beforeAll(async () => {
-  const world = await World.create(service);
-  setting = await world.setting('GROUP');
-  owner = world.owner;
-});
+const world = await World.create(service);
+const setting = await world.setting('GROUP');
+const owner = world.owner;
 
 describe('a key with the scope of a query alone', () => {
   it.each(sampledOperations(queries.map(({ name, field }) => [name, field] as const)))(

@@ -1,8 +1,7 @@
 import OpenAI from 'openai';
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Person } from '../../support/make.ts';
 import { anthropicMessage, googleStream, startAnthropic, startGoogle } from '../../support/runs/upstream-wires.ts';
 import { withService } from '../../support/service.ts';
 
@@ -22,10 +21,7 @@ const { service, make, upstream } = await withService('model', { env });
 afterAll(async () => {
   await Promise.all([anthropic.close(), google.close()]);
 });
-let ann: Person;
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const words = 'I will not help with that.';
 const providers = [

@@ -8,7 +8,7 @@ import {
   isScalarType,
   isSpecifiedScalarType,
 } from 'graphql';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createApis } from '../../../src/start/app.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
@@ -18,7 +18,7 @@ import { Probe } from '../audit/probe.ts';
 import { type Answer, type Arguments, callsOf } from './calls.ts';
 import { outcomeOf, type Principal } from './relations.ts';
 import { type Line, table } from './table.ts';
-import { type Setting, World, worldEnv } from './world.ts';
+import { World, worldEnv } from './world.ts';
 
 // Every mutation, also a future one: one that is refused has changed nothing, and its faults name places of the document. Operations come from the
 // schema, arguments that work from the authorization table; members in turn get values that cannot be right (all with PROPERTY_RUNS=all). Triggers of the database note
@@ -28,17 +28,12 @@ const { schema } = createApis();
 const mutations = callsOf(schema, []).filter(({ operation }) => operation.startsWith('Mutation.'));
 
 const { service } = await withService('web', { env: worldEnv });
-let setting: Setting;
-let probe: Probe;
-let people: Awaited<ReturnType<World['people']>>;
 
-beforeAll(async () => {
-  const world = await World.create(service);
-  setting = await world.setting('PRIVATE');
-  people = await world.people();
-  probe = new Probe(service);
-  await probe.install();
-});
+const world = await World.create(service);
+const setting = await world.setting('PRIVATE');
+const people = await world.people();
+const probe = new Probe(service);
+await probe.install();
 
 describe('a mutation that is refused', () => {
   it.each(sampledOperations(mutations.map((call, turn) => [call.operation, call, turn] as const)))(

@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { apis } from '../../support/apis/questions.ts';
-import type { Person } from '../../support/make.ts';
 import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 
@@ -30,13 +29,10 @@ const siteUrl = `http://127.0.0.1:${port}`;
 const { service, make, upstream } = await withService('model', {
   env: { EGRESS_ALLOW: `127.0.0.1:${port}`, PROMPT_FETCH_MAX_BYTES: '5000000' },
 });
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
+
 beforeEach(() => {
   asked.length = 0;
 });

@@ -7,12 +7,11 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Route } from '../../../src/rest/compile.ts';
 import { createApis } from '../../../src/start/app.ts';
 import { makeLongLists, rowBytes, rowCount } from '../../support/apis/long-lists.ts';
 import type { GraphQLReply } from '../../support/client.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 /** Twelve rows of 20,000 bytes make four pages, and exceed the limit of a list without pages. */
@@ -196,13 +195,9 @@ const { schema, routes } = createApis();
 const { service, make } = await withService('web', {
   env: { LIST_PAGE_MAX_BYTES: String(pageMaxBytes), REPLY_MAX_BYTES: String(replyMaxBytes) },
 });
-let ann: Person;
-let names: ReadonlyMap<string, string>;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN' });
-  names = await makeLongLists(service, ann);
-});
+const ann = await make.person({ role: 'ADMIN' });
+const names = await makeLongLists(service, ann);
 
 describe('the table of lists', () => {
   it('has every list of the schema', () => {

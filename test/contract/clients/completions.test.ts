@@ -4,23 +4,20 @@ import { tool as langchainTool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, isStepCount, streamText, tool } from 'ai';
 import OpenAI from 'openai';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 /** Stock clients, unchanged, against a running service. */
 const { service, make, upstream } = await withService('model');
-let ann: Person;
 const model = 'openai/test-model';
 const question = [{ role: 'user' as const, content: 'What is 1 + 2?' }];
 const call = { id: 'call_1', name: 'add', arguments: '{"a":1,"b":2}' };
 const usage = { prompt_tokens: 5, completion_tokens: 2 };
 const numbers = z.object({ a: z.number(), b: z.number() });
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   upstream.otherwise({ text: ['It ', 'is ', '3.'], usage });
 });

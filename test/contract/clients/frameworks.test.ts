@@ -5,15 +5,13 @@ import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { Agent, tool as agentTool, OpenAIConversationsSession, OpenAIProvider, Runner } from '@openai/agents';
 import { APICallError, embedMany, generateText, isStepCount, streamText, tool } from 'ai';
 import OpenAI from 'openai';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Person } from '../../support/make.ts';
 import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 
 /** Frameworks on the common format, configured with a base address and a key only, against a running service. */
 const { service, make, upstream } = await withService('model', { env: { EMBEDDING_MODEL: 'openai/test-embedding' } });
-let ann: Person;
 const model = 'openai/test-model';
 const question = 'What is 1 + 2?';
 const usage = { prompt_tokens: 5, completion_tokens: 2 };
@@ -28,9 +26,8 @@ const embeddings = {
   usage: { prompt_tokens: 7, total_tokens: 7 },
 };
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   upstream.otherwise(({ path }) =>
     path.endsWith('/embeddings') ? { body: JSON.stringify(embeddings) } : { text: ['It ', 'is ', '3.'], usage },

@@ -5,16 +5,13 @@ import { ChatAnthropic } from '@langchain/anthropic';
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { tool as langchainTool } from '@langchain/core/tools';
 import { generateText, isStepCount, streamText, tool } from 'ai';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { indexed } from '../../support/knowledge/knowledge.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 /** Stock clients of the Messages format, unchanged, against a running service. */
 const { service, make, upstream } = await withService('model');
-let ann: Person;
-let knowing: string;
 const model = 'openai/test-model';
 const question = [{ role: 'user' as const, content: 'What is 1 + 2?' }];
 const call = { id: 'call_1', name: 'add', arguments: '{"a":1,"b":2}' };
@@ -23,14 +20,13 @@ const numbers = z.object({ a: z.number(), b: z.number() });
 const addSchema = { type: 'object' as const, properties: { a: { type: 'number' as const }, b: { type: 'number' as const } } };
 const max_tokens = 100;
 
-beforeAll(async () => {
-  ann = await make.person();
-  const agent = await make.agent({ owner: ann, modelId: model, instructions: 'Use the list.', generateCitations: true });
-  knowing = agent.id;
-  const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
-  const source = await make.apiDataSource({ owner: ann, agentId: knowing, name: 'Prices', data });
-  await indexed(ann, source.id);
-});
+const ann = await make.person();
+const agent = await make.agent({ owner: ann, modelId: model, instructions: 'Use the list.', generateCitations: true });
+const knowing = agent.id;
+const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
+const source = await make.apiDataSource({ owner: ann, agentId: knowing, name: 'Prices', data });
+await indexed(ann, source.id);
+
 beforeEach(() => {
   upstream.reset();
   upstream.otherwise({ text: ['It ', 'is ', '3.'], usage });

@@ -1,21 +1,16 @@
 import OpenAI, { toFile } from 'openai';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expireFiles } from '../../../src/domain/conversations/files/files.ts';
 import { expireVectorStores } from '../../../src/domain/knowledge/vector-stores/detach.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 /** Expiry, limits and access of what stock clients keep, with the openai package. Nothing is indexed: jobs run only where a test runs them. */
 const limits = { UPLOAD_MAX_BYTES: 2_000, CHAT_FILE_MAX_BYTES: 1_000, VECTOR_STORE_FILES_MAX: 3 };
 const env = Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, String(value)]));
 const { service, make } = await withService('web', { env });
-let ann: Person;
-let client: OpenAI;
 const of = (key: string) => new OpenAI({ baseURL: `${service.url}/v1`, apiKey: key, maxRetries: 0 });
-beforeAll(async () => {
-  ann = await make.person();
-  client = of(ann.key);
-});
+const ann = await make.person();
+const client = of(ann.key);
 
 const soon = () => AbortSignal.timeout(60_000);
 const sql = (text: string, ...values: unknown[]) => service.deps.storage.db.pool.query(text, values);

@@ -1,7 +1,7 @@
 import { encode } from 'gpt-tokenizer';
 import OpenAI, { toFile } from 'openai';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Organization, Person } from '../../support/make.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
@@ -9,16 +9,12 @@ import { heldAnswer } from '../../support/upstream.ts';
 /** Conversations while they are answered, the charge of embeddings, and counts of input tokens, with the openai package. */
 const { service, make, upstream } = await withService('model', { env: { EMBEDDING_MODEL: 'openai/test-embedding' } });
 const model = 'openai/test-model';
-let organization: Organization;
-let ann: Person;
-let client: OpenAI;
 const of = (key: string) => new OpenAI({ baseURL: `${service.url}/v1`, apiKey: key, maxRetries: 0 });
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  client = of(ann.key);
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const client = of(ann.key);
+
 beforeEach(() => {
   upstream.otherwise(({ path, body }) => {
     if (!path.endsWith('/embeddings')) return { text: 'Done.' };

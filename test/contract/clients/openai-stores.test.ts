@@ -1,16 +1,12 @@
 import OpenAI, { toFile } from 'openai';
 import OpenAI6 from 'openai-6';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 
 /** Vector stores with the openai package: batches of files, the text of files, attributes. */
 const { service, make } = await withService('plain');
-let ann: Person;
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const poll = { pollIntervalMs: 100 };
 const text = (content: string, name = 'note.txt') => toFile(Buffer.from(content), name, { type: 'text/plain' });

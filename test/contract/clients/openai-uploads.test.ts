@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import OpenAI, { toFile } from 'openai';
 import OpenAI6 from 'openai-6';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expireUploads } from '../../../src/domain/conversations/files/uploads.ts';
-import type { Person } from '../../support/make.ts';
 import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 
@@ -11,14 +10,9 @@ import { withService } from '../../support/service.ts';
 const limits = { UPLOAD_MAX_BYTES: 1_000_000, CHAT_FILE_MAX_BYTES: 1_000, UPLOADS_PENDING_MAX: 3, FILES_MAX: 6 };
 const env = Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, String(value)]));
 const { service, make } = await withService('web', { env });
-let organization: Awaited<ReturnType<typeof make.organization>>;
-let ann: Person;
-let bob: Person;
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person();
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person();
 
 const of = (key: string, base = '/v1', Client = OpenAI) =>
   new Client({ baseURL: `${service.url}${base}`, apiKey: key, maxRetries: 0 });

@@ -1,8 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import OpenAI4 from 'openai-4';
 import OpenAI6 from 'openai-6';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Person } from '../../support/make.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/processes/eventually.ts';
 import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
@@ -10,7 +9,6 @@ import type { UpstreamRequest } from '../../support/upstream.ts';
 
 /** The openai package, configured with a base address and a key only, against a running service. */
 const { service, make, upstream } = await withService('model', { env: { EMBEDDING_MODEL: 'openai/test-embedding' } });
-let ann: Person;
 const model = 'openai/test-model';
 const messages = [{ role: 'user' as const, content: 'What is 1 + 2?' }];
 const usage = { prompt_tokens: 5, completion_tokens: 2 };
@@ -24,9 +22,8 @@ function vectors({ body }: UpstreamRequest) {
   return { body: JSON.stringify({ object: 'list', data, model: body?.model, usage: { prompt_tokens: 7, total_tokens: 7 } }) };
 }
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   upstream.otherwise((request) =>
     request.path.endsWith('/embeddings') ? vectors(request) : { text: ['It ', 'is ', '3.'], usage },

@@ -7,9 +7,8 @@ import { Agent, tool as agentTool, OpenAIResponsesModel, Runner } from '@openai/
 import { generateText, isStepCount, type ModelMessage, streamText, tool } from 'ai';
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { sampled } from '../../support/property/sample.ts';
 import { scriptResearch } from '../../support/runs/research.ts';
@@ -18,7 +17,6 @@ import { never } from '../../support/upstream.ts';
 
 /** Stock clients of the responses format, unchanged, against a running service. */
 const { service, make, upstream } = await withService('model');
-let ann: Person;
 const model = 'openai/test-model';
 const input = 'What is 1 + 2?';
 const call = { id: 'call_1', name: 'add', arguments: '{"a":1,"b":2}' };
@@ -32,9 +30,8 @@ const parameters = {
 };
 const addTool = { type: 'function' as const, name: 'add', description: 'Adds', parameters, strict: true };
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   upstream.otherwise({ text: ['It ', 'is ', '3.'], usage });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { follow } from '../../../clients/typescript/src/follow.ts';
 import {
   documents,
@@ -8,26 +8,20 @@ import {
   type UploadProgress,
 } from '../../../clients/typescript/src/index.ts';
 import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
-import { type FaultyNetwork, startFaultyNetwork } from '../../support/apis/faulty-network.ts';
-import type { Person } from '../../support/make.ts';
+import { startFaultyNetwork } from '../../support/apis/faulty-network.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 
 const heartbeatMs = 50;
 const { service, make, upstream } = await withService('model', { env: { SSE_HEARTBEAT_MS: String(heartbeatMs) } });
 const quick = { pauseMs: 20, pauseMaxMs: 100 };
-let ann: Person;
-let proxy: FaultyNetwork;
-let client: ParleyClient;
-let chatId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  const agent = await make.agent({ owner: ann });
-  chatId = (await make.chat({ owner: ann, agentId: agent.id })).id;
-  proxy = await startFaultyNetwork(() => service.url);
-  client = new ParleyClient({ url: proxy.url, apiKey: ann.key ?? '' });
-});
+const ann = await make.person();
+const agent = await make.agent({ owner: ann });
+const chatId = (await make.chat({ owner: ann, agentId: agent.id })).id;
+const proxy = await startFaultyNetwork(() => service.url);
+const client = new ParleyClient({ url: proxy.url, apiKey: ann.key ?? '' });
+
 afterAll(() => proxy.close());
 beforeEach(() => {
   proxy.cutAfterBytes = undefined;

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { topicsOfKind } from '../../../src/domain/operations/live/feed.ts';
 import { type LiveKind, liveKinds } from '../../../src/entities/operations/live.ts';
 import { createApis } from '../../../src/start/app.ts';
@@ -8,7 +8,7 @@ import { withService } from '../../support/service.ts';
 import { callsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
 import { table } from '../authorization/table.ts';
-import { type Setting, World, worldEnv } from '../authorization/world.ts';
+import { World, worldEnv } from '../authorization/world.ts';
 
 // Every mutation, also a future one: what it writes of agents, chats, sources, memories and connections is announced, by a signal that the lists that
 // are live listen to (test/api/operations/live). The database itself notes the rows that are written. Operations come from the schema, arguments from the
@@ -18,8 +18,6 @@ const { schema } = createApis();
 const mutations = callsOf(schema, []).filter(({ operation }) => operation.startsWith('Mutation.'));
 
 const { service, upstream } = await withService('web', { env: { ...worldEnv, EMBEDDING_MODEL: 'openai/embed' } });
-let setting: Setting;
-let people: Awaited<ReturnType<World['people']>>;
 
 /** Tables of things with lists that are live, and of their parts: the column with the id of the thing, and columns that lists do not show. */
 const tables: Readonly<Record<string, { readonly kind: LiveKind; readonly id: string; readonly unseen?: readonly string[] }>> = {
@@ -50,34 +48,32 @@ const tables: Readonly<Record<string, { readonly kind: LiveKind; readonly id: st
 /** `kind id` of what was announced. */
 const announced = new Set<string>();
 
-beforeAll(async () => {
-  const world = await World.create(service);
-  setting = await world.setting('PRIVATE');
-  people = await world.people();
-  const { pool } = service.deps.storage.db;
-  await pool.query(`
-    create schema live_probe;
-    create table live_probe.written (kind text, subject text);
-    create function live_probe.note() returns trigger language plpgsql as $$
-    declare
-      before jsonb := case when tg_op = 'INSERT' then '{}' else to_jsonb(old) end;
-      after jsonb := case when tg_op = 'DELETE' then '{}' else to_jsonb(new) end;
-    begin
-      if before - tg_argv[1]::text[] = after - tg_argv[1]::text[] then return null; end if;
-      insert into live_probe.written values (tg_argv[2], coalesce(after->>tg_argv[0], before->>tg_argv[0]));
-      return null;
-    end $$;`);
-  for (const [name, { kind, id, unseen = [] }] of Object.entries(tables)) {
-    await pool.query(
-      `create trigger live_probe after insert or update or delete on ${name} for each row execute function live_probe.note('${id}', '{${unseen.join(',')}}', '${kind}')`,
-    );
-  }
-  for (const kind of liveKinds)
-    for (const topic of topicsOfKind[kind])
-      service.deps.storage.signals.subscribe(topic, (id) => {
-        announced.add(`${kind} ${id}`);
-      });
-});
+const world = await World.create(service);
+const setting = await world.setting('PRIVATE');
+const people = await world.people();
+const { pool } = service.deps.storage.db;
+await pool.query(`
+  create schema live_probe;
+  create table live_probe.written (kind text, subject text);
+  create function live_probe.note() returns trigger language plpgsql as $$
+  declare
+    before jsonb := case when tg_op = 'INSERT' then '{}' else to_jsonb(old) end;
+    after jsonb := case when tg_op = 'DELETE' then '{}' else to_jsonb(new) end;
+  begin
+    if before - tg_argv[1]::text[] = after - tg_argv[1]::text[] then return null; end if;
+    insert into live_probe.written values (tg_argv[2], coalesce(after->>tg_argv[0], before->>tg_argv[0]));
+    return null;
+  end $$;`);
+for (const [name, { kind, id, unseen = [] }] of Object.entries(tables)) {
+  await pool.query(
+    `create trigger live_probe after insert or update or delete on ${name} for each row execute function live_probe.note('${id}', '{${unseen.join(',')}}', '${kind}')`,
+  );
+}
+for (const kind of liveKinds)
+  for (const topic of topicsOfKind[kind])
+    service.deps.storage.signals.subscribe(topic, (id) => {
+      announced.add(`${kind} ${id}`);
+    });
 
 /** `kind id` of each row that was written since the last call. */
 async function written(): Promise<ReadonlySet<string>> {

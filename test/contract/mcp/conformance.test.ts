@@ -4,8 +4,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../support/make.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startProxy } from '../../support/mcp/proxy.ts';
 import { triesAll } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
@@ -79,12 +78,10 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-conformance-'));
 const suite = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
 const client = join(import.meta.dirname, '../../support/mcp/conformance-client.ts');
 const timeoutMs = 240_000;
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-  await make.agent({ owner: ann, modelId: 'openai/test-model', name: 'Ada', description: 'Knows the engine.' });
-});
+const ann = await make.person();
+await make.agent({ owner: ann, modelId: 'openai/test-model', name: 'Ada', description: 'Knows the engine.' });
+
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Which scenarios of the suite pass. */

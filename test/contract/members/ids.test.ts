@@ -1,17 +1,13 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type IdKind, idPrefixes, isId, kindOfId } from '../../../src/entities/ground/ids.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 /** An id names a thing the same way on every API: an id from one API works on the other. */
 const { service, make, upstream } = await withService('model');
-let ann: Person;
-let agentId: string;
 const model = 'openai/test-model';
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN' });
-  agentId = (await make.agent({ owner: ann, modelId: model })).id;
-});
+const ann = await make.person({ role: 'ADMIN' });
+const agentId = (await make.agent({ owner: ann, modelId: model })).id;
+
 beforeEach(() => {
   upstream.otherwise({ text: 'Hello' });
 });

@@ -1,13 +1,12 @@
 import { type GraphQLInputType, getNamedType, isInputObjectType, isListType, isNonNullType } from 'graphql';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { createApis } from '../../../src/start/app.ts';
-import type { Person } from '../../support/make.ts';
 import { sampledOperations } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { type Arguments, type Call, callsOf } from '../authorization/calls.ts';
 import { table } from '../authorization/table.ts';
-import { type Setting, World, worldEnv } from '../authorization/world.ts';
+import { World, worldEnv } from '../authorization/world.ts';
 
 // Every whole number that a call takes, on both APIs, is refused outside of its bounds with the bounds from both sides: never with those of 32 bits.
 
@@ -52,12 +51,8 @@ const calls = callsOf(
 );
 const models = { IMAGE_MODEL: 'ollama/one', OLLAMA_BASE_URL: 'http://127.0.0.1:1', EMBEDDING_MODEL: 'ollama/two' };
 const { service } = await withService('web', { env: { ...worldEnv, ...models } });
-let setting: Setting;
-let operator: Person;
-beforeAll(async () => {
-  setting = await (await World.create(service)).setting('PRIVATE');
-  operator = await setting.world.make.person({ organization: setting.world.home, level: 'INSTANCE' });
-});
+const setting = await (await World.create(service)).setting('PRIVATE');
+const operator = await setting.world.make.person({ organization: setting.world.home, level: 'INSTANCE' });
 
 const cases = calls.flatMap((call) =>
   call.field.args

@@ -1,16 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../support/service.ts';
 
 // docs/members.md says of each member of the common formats what it does here. The formats are those that the newest openai package declares, so
 // that a new version with a new member fails here.
 
 const { make, upstream } = await withService('model');
-let ann: Person;
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');

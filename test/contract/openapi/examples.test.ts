@@ -1,6 +1,5 @@
-import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { expectDescribed, type Json, openapi } from '../../support/apis/described.ts';
-import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { chatFrames } from '../../support/runs/upstream-frames.ts';
 import { withService } from '../../support/service.ts';
@@ -8,14 +7,12 @@ import { withService } from '../../support/service.ts';
 /** The examples of openapi.json equal the replies of a running service, except names, times and the model. */
 
 const { make, upstream } = await withService('model');
-let ann: Person;
 const path = '/api/v2/responses';
 const one = `${path}/{responseId}`;
 const story = openapi.paths;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   upstream.otherwise({ text: 'It is 3.' });
 });

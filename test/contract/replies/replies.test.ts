@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { withService } from '../../support/service.ts';
 import { type Exchange, printExchange, printExchanges, Recorder } from './exchange.ts';
@@ -21,23 +21,20 @@ const env = {
   GITHUB_APP_PRIVATE_KEY: 'unused.pem',
 };
 const { service, make, upstream } = await withService('web', { env });
-let recorder: Recorder;
 /** Hundreds of requests, on a machine that does other work. */
 const timeoutMs = 400_000;
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  const ann = await make.person({ organization, role: 'ADMIN' });
-  const bob = await make.person({ organization });
-  const reader = await make.withKey(ann, { scopes: ['CHATS:READ'] });
-  await make.installation({ owner: ann, installationId: 4_711, name: 'ann' });
-  recorder = new Recorder(
-    { ann, bob, reader, nobody: service.nobody, operator: service.client() },
-    { orgId: organization.id, tenantId: organization.tenantId, bobId: bob.userId, annId: ann.userId },
-    new Steady([[service.url, '<url>']], JSON.stringify(recorded)),
-    upstream,
-  );
-});
+const organization = await make.organization();
+const ann = await make.person({ organization, role: 'ADMIN' });
+const bob = await make.person({ organization });
+const reader = await make.withKey(ann, { scopes: ['CHATS:READ'] });
+await make.installation({ owner: ann, installationId: 4_711, name: 'ann' });
+const recorder = new Recorder(
+  { ann, bob, reader, nobody: service.nobody, operator: service.client() },
+  { orgId: organization.id, tenantId: organization.tenantId, bobId: bob.userId, annId: ann.userId },
+  new Steady([[service.url, '<url>']], JSON.stringify(recorded)),
+  upstream,
+);
 
 it.each(files.map((name, index) => [name, recorded[index] ?? []] as const))(
   'every reply of %s is the recorded one',

@@ -8,7 +8,7 @@ import {
   parse,
   print,
 } from 'graphql';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { createApis } from '../../../src/start/app.ts';
 import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
@@ -30,13 +30,9 @@ const { service, make, upstream } = await withService('model', {
   env: { LOG_LEVEL: 'trace' },
   onLog: (line) => void lines.push(line),
 });
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN' });
-  agentId = (await make.agent({ owner: ann, modelId: model })).id;
-});
+const ann = await make.person({ role: 'ADMIN' });
+const agentId = (await make.agent({ owner: ann, modelId: model })).id;
 
 const hidden = (part: object) => ({ ...part, invisible: true });
 const text = { type: 'input_text', text: `The word is ${canary}.` };

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Collector, startCollector } from '../../support/apis/collector.ts';
 import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
-import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
-import type { Person } from '../../support/make.ts';
+import { startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { withService } from '../../support/service.ts';
@@ -46,21 +45,17 @@ const { service, make, upstream } = await withService('model', {
   },
   onLog: (line) => note('the log', line),
 });
-let api: ApiServer;
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  ann = await make.person();
-  planted.set('the key of a caller', ann.key);
-  agentId = (await make.agent({ owner: ann })).id;
-  // An API that returns everything it received, in valid and invalid replies.
-  api.answer(({ path, headers, body }) => ({
-    status: path.includes('fails') ? 500 : 200,
-    body: JSON.stringify({ path, headers, body, hex: Buffer.from(String(headers.authorization)).toString('hex') }),
-  }));
-});
+const api = await startApiServer();
+const ann = await make.person();
+planted.set('the key of a caller', ann.key);
+const agentId = (await make.agent({ owner: ann })).id;
+// An API that returns everything it received, in valid and invalid replies.
+api.answer(({ path, headers, body }) => ({
+  status: path.includes('fails') ? 500 : 200,
+  body: JSON.stringify({ path, headers, body, hex: Buffer.from(String(headers.authorization)).toString('hex') }),
+}));
+
 afterAll(() => Promise.all([api.close(), collector.close()]));
 
 const posted = async (place: string, path: string, body: unknown, who = ann): Promise<WireEvent> => {

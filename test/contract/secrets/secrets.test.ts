@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
-import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { scriptedUpstream, withService } from '../../support/service.ts';
 
@@ -27,15 +26,11 @@ const { service, make, upstream } = await withService('model', {
   },
   onLog: (text) => lines.push(text),
 });
-let ann: Person;
-let agentId: string;
 /** What error replies showed to callers. */
 const refusals: string[] = [];
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann })).id;
 
 const chatPath = '/api/v1/chat/completions';
 const completion = { model: 'openai/test-model', messages: [{ role: 'user', content: canaries.question }] };

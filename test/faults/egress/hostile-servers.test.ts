@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEgress, type Egress } from '../../../src/engine/egress/egress.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEgress } from '../../../src/engine/egress/egress.ts';
 import { EgressError } from '../../../src/engine/egress/error.ts';
 import type { EgressRequest } from '../../../src/engine/egress/request.ts';
-import { type HostileServer, hostileBehaviours, startHostileServer } from '../../support/egress/hostile-server.ts';
-import type { Person } from '../../support/make.ts';
+import { hostileBehaviours, startHostileServer } from '../../support/egress/hostile-server.ts';
 import { startClock } from '../../support/processes/clock.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
@@ -26,23 +25,17 @@ const { make, upstream } = await withService('model', {
     API_FUNCTION_REPLY_MAX_BYTES: String(bytesMax),
   },
 });
-let server: HostileServer;
-let egress: Egress;
-let ann: Person;
-let agentId: string;
-let toolAgentId: string;
 
-beforeAll(async () => {
-  server = await startHostileServer();
-  const limits = { connectTimeoutMs: 1_000, lookupTimeoutMs: 1_000, ...egressPlaces(16, 64) };
-  egress = createEgress({ allow: '127.0.0.1', ...limits });
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann })).id;
-  toolAgentId = (await make.agent({ owner: ann })).id;
-  const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
-  const data = { description: 'Asks', parameters, method: 'GET', url: `${server.url}/{path}` };
-  await ann.post(`/api/v1/ais/${toolAgentId}/tools`, { name: 'ask', type: 'API_FUNCTION', data });
-});
+const server = await startHostileServer();
+const limits = { connectTimeoutMs: 1_000, lookupTimeoutMs: 1_000, ...egressPlaces(16, 64) };
+const egress = createEgress({ allow: '127.0.0.1', ...limits });
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann })).id;
+const toolAgentId = (await make.agent({ owner: ann })).id;
+const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
+const data = { description: 'Asks', parameters, method: 'GET', url: `${server.url}/{path}` };
+await ann.post(`/api/v1/ais/${toolAgentId}/tools`, { name: 'ask', type: 'API_FUNCTION', data });
+
 beforeEach(() => server.reset());
 afterAll(() => Promise.all([egress.close(), server.close()]));
 

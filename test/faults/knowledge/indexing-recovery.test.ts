@@ -1,22 +1,17 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../../src/entities/ground/errors.ts';
 import { addFile, indexed, itemsOf, longText, searchOf } from '../../support/knowledge/knowledge.ts';
-import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 import { someOwner } from '../../support/sharing/pools.ts';
 import { testServerUrl } from '../../support/storage/databases.ts';
 
 const { service, make } = await withService('plain', { onLog: () => undefined });
-let ann: Person;
-let agent: { readonly id: string };
 
-beforeAll(async () => {
-  ann = await make.person();
-  agent = await make.agent({ owner: ann });
-});
+const ann = await make.person();
+const agent = await make.agent({ owner: ann });
 
 const sql = (text: string, values: unknown[]) => service.deps.storage.db.pool.query(text, values);
 const added = async (content = 'The heron stands in the shallow water.') =>

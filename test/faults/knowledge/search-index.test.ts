@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
 import { checkSearchIndex } from '../../../src/start/checks/checks.ts';
 import { names, toVersion } from '../../../src/storage/knowledge/search-index/opensearch/schema.ts';
 import { answersOf, copied, copyOfService } from '../../support/knowledge/copied.ts';
 import { addFile, indexed, searchOf } from '../../support/knowledge/knowledge.ts';
 import { startOpenSearch } from '../../support/knowledge/opensearch/opensearch.ts';
-import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { startService, withService } from '../../support/service.ts';
 
 const standIn = await startOpenSearch();
 const env = { SEARCH_INDEX_URL: standIn.url, SEARCH_INDEX_TIMEOUT_MS: '500', SEARCH_INDEX_COMPARE_EVERY_MS: '200' };
 const { service, make } = await withService('plain', { env });
-let ann: Person;
-let agentId: string;
-let sourceIds: readonly string[];
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann })).id;
-  const added = [];
-  for (let number = 1; number <= 10; number += 1) added.push(await add(`Rule ${number} of the shed: no ladders.`));
-  sourceIds = added;
-  await copied(service);
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann })).id;
+const added = [];
+for (let number = 1; number <= 10; number += 1) added.push(await add(`Rule ${number} of the shed: no ladders.`));
+const sourceIds = added;
+await copied(service);
+
 beforeEach(() => {
   standIn.fault = undefined;
   standIn.distort = undefined;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { expectAccepted } from '../../support/runs/accepted-request.ts';
 import {
@@ -31,13 +31,10 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 const { service, upstream } = await withService('model', { env: { RUN_LEASE_MS: '600' } });
-let api: ApiServer;
-let runs: CutRuns;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  runs = await CutRuns.prepare(service, api);
-});
+const api = await startApiServer();
+const runs = await CutRuns.prepare(service, api);
+
 beforeEach(() => runs.script(upstream));
 afterAll(() => api.close());
 

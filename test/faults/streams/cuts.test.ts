@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import {
   argues,
@@ -47,13 +47,10 @@ function scenarioOf(name: string): Scenario {
 
 const leaseMs = 600;
 const { service, upstream } = await withService('model', { env: { RUN_LEASE_MS: String(leaseMs) } });
-let api: ApiServer;
-let runs: CutRuns;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  runs = await CutRuns.prepare(service, api);
-});
+const api = await startApiServer();
+const runs = await CutRuns.prepare(service, api);
+
 beforeEach(() => runs.script(upstream));
 afterAll(() => api.close());
 

@@ -1,6 +1,5 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { SseFrame, TestClient } from '../../support/client.ts';
-import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 const frame = (json: object) => `data: ${JSON.stringify(json)}\n\n`;
@@ -17,11 +16,9 @@ const offsets = Array.from({ length: answer.length + 1 }, (_, offset) => offset)
 const atOnce = 8;
 
 const { make, upstream } = await withService('model');
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   // Each question says at which byte its answer is cut.
   upstream.otherwise(({ body }) => {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { flowSurfaces } from '../../../support/runs/flow-surfaces.ts';
@@ -9,16 +9,12 @@ import { withService } from '../../../support/service.ts';
 const { make, upstream } = await withService('model', { env: { TOOL_ROUNDS_MAX: '6' } });
 const surfaces = flowSurfaces(make);
 const names = Object.keys(surfaces);
-let ann: Person;
-let bob: Person;
-let api: ApiServer;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-});
+const api = await startApiServer();
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
+
 beforeEach(() => api.reset());
 afterAll(() => api.close());
 

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
-import type { Person } from '../../../support/make.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import { never } from '../../../support/upstream.ts';
@@ -8,13 +7,10 @@ import { never } from '../../../support/upstream.ts';
 /** Pausing, cancelling and bounding runs that a flow answers. */
 const { make, service, upstream } = await withService('model');
 const path = '/api/v2/responses';
-let ann: Person;
-let api: ApiServer;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  ann = await make.person();
-});
+const api = await startApiServer();
+const ann = await make.person();
+
 beforeEach(() => api.reset());
 afterAll(() => api.close());
 

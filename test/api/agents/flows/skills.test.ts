@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { flowSurfaces } from '../../../support/runs/flow-surfaces.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -7,14 +6,10 @@ import { withService } from '../../../support/service.ts';
 const { make, upstream } = await withService('model');
 const surfaces = flowSurfaces(make);
 const names = Object.keys(surfaces);
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
 
 const on = (surface: string) => surfaces[surface] ?? expect.fail(`no surface ${surface}`);
 // biome-ignore lint/suspicious/noExplicitAny: what the model was sent, of any shape.

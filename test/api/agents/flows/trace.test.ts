@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { flowSurfaces } from '../../../support/runs/flow-surfaces.ts';
@@ -8,16 +8,12 @@ import { withService } from '../../../support/service.ts';
 const { make, upstream } = await withService('model');
 const surfaces = flowSurfaces(make);
 const stored = Object.keys(surfaces).filter((name) => !name.startsWith('completions'));
-let ann: Person;
-let bob: Person;
-let eve: Person;
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-  eve = await make.person();
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
+const eve = await make.person();
+
 const on = (surface: string) => surfaces[surface] ?? expect.fail(`no surface ${surface}`);
 const traceOf = (who: Person, runId: string | null) => who.get(`/api/v1/runs/${runId}/trace`);
 const content = `Secret craft. ${'More of it. '.repeat(400)}`;

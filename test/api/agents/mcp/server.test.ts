@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
@@ -11,22 +11,19 @@ import { heldAnswer } from '../../../support/upstream.ts';
 /** Agents as tools of MCP clients, with the official client over HTTP. */
 const { service, make, upstream } = await withService('model', {});
 const model = 'openai/test-model';
-let ann: Person;
-let agentId: string;
 const open: Client[] = [];
 
-beforeAll(async () => {
-  ann = await make.person();
-  const agent = await make.agent({
-    owner: ann,
-    modelId: model,
-    name: 'Bücher & Co.',
-    description: 'Knows the books.',
-    introduction: 'Ask me about books.',
-    instructions: 'Answer about books only.',
-  });
-  agentId = agent.id;
+const ann = await make.person();
+const agent = await make.agent({
+  owner: ann,
+  modelId: model,
+  name: 'Bücher & Co.',
+  description: 'Knows the books.',
+  introduction: 'Ask me about books.',
+  instructions: 'Answer about books only.',
 });
+const agentId = agent.id;
+
 afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()));
 });

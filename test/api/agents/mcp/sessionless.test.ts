@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
@@ -11,12 +11,10 @@ const { service, make, upstream } = await withService('model', {});
 const model = 'openai/test-model';
 const tool = 'ask_ada';
 const open: Client[] = [];
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-  await make.agent({ owner: ann, modelId: model, name: 'Ada' });
-});
+const ann = await make.person();
+await make.agent({ owner: ann, modelId: model, name: 'Ada' });
+
 afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()));
 });

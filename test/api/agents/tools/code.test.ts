@@ -1,18 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findBox } from '../../../../src/engine/tools/code/box/box.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const model = 'openai/test-model';
 const { make, service, upstream } = await withService('model', { env: { PYTHON_TIMEOUT_MS: '60000' } });
 const box = await findBox();
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann, modelId: model })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann, modelId: model })).id;
 
 const chat = async () => (await make.chat({ owner: ann, agentId })).id;
 const told = () => {

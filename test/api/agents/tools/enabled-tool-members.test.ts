@@ -7,13 +7,12 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { secretMembers } from '../../../../src/domain/agents/tools/service-tools.ts';
 import { findToolType, toolTypeNames } from '../../../../src/entities/conversations/runs/tool.ts';
 import { buildSchema } from '../../../../src/graphql/schema.ts';
 import { flatTypeNamed } from '../../../../src/lib/flat-inputs.ts';
 import { responseToolParam } from '../../../../src/wire/responses/tools.ts';
-import type { Person } from '../../../support/make.ts';
 import { sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 import { graphqlTool } from '../../../support/tools/graphql-tool.ts';
@@ -21,11 +20,8 @@ import { graphqlTool } from '../../../support/tools/graphql-tool.ts';
 /** Every member that a standing tool accepts is shown as it was given, on both APIs, and goes through bundles. */
 const { make } = await withService();
 const schema = buildSchema();
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 type Tool = Readonly<Record<string, unknown>> & { readonly type: string };
 

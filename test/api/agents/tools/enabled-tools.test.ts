@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { toolsOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
 import { graphqlTool } from '../../../support/tools/graphql-tool.ts';
@@ -7,13 +6,9 @@ import { graphqlTool } from '../../../support/tools/graphql-tool.ts';
 /** Standing tools of an agent: kept with it, offered in all its runs, carried in bundles. */
 const model = 'openai/test-model';
 const { make, upstream } = await withService('model');
-let ann: Person;
-let user: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-  user = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
-});
+const ann = await make.person();
+const user = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
 
 const path = '/api/v1/ais';
 const members = { src: 'https://example.com/a.png', name: 'Ada', description: 'x', instructions: 'x', modelId: model };

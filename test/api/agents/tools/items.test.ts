@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
 import { html, startWeb } from '../../../fixtures/upstreams/web.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { graphqlInput } from '../../../support/tools/graphql-tool.ts';
 
@@ -12,15 +11,12 @@ const web = await startWeb({
 });
 const server = await startMcpUpstream();
 const { make, upstream } = await withService('model', { env: { SEARCH_URL: web.url, EGRESS_ALLOW: '127.0.0.1' } });
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model', intermediateStepsVisible: true })).id;
-  const data = { repair: 'A repair costs 15 euros.' };
-  await indexed(ann, (await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data })).id);
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model', intermediateStepsVisible: true })).id;
+const data = { repair: 'A repair costs 15 euros.' };
+await indexed(ann, (await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data })).id);
+
 beforeEach(() => server.reset());
 afterAll(() => Promise.all([web.close(), server.close()]));
 

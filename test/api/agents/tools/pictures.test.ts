@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { findBox } from '../../../../src/engine/tools/code/box/box.ts';
 import { startImageServer } from '../../../fixtures/upstreams/images.ts';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
-import type { Person } from '../../../support/make.ts';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import { sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -20,13 +19,10 @@ const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-let api: ApiServer;
-let ann: Person;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  ann = await make.person();
-});
+const api = await startApiServer();
+const ann = await make.person();
+
 afterAll(() => Promise.all([server.close(), images.close(), api.close()]));
 
 /** The server answers its tool with a picture. */

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { graphqlCompletion } from '../../../support/apis/graphql-inputs.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
@@ -9,24 +9,17 @@ import { withService } from '../../../support/service.ts';
 /** What a request names by itself asks for the scope that reads it; what the agent brings does not. */
 const { make, upstream } = await withService('model');
 const model = 'openai/test-model';
-let ann: Person;
 /** A key of ann that may only ask. */
-let asker: Person;
-let storeId: string;
-let sourceId: string;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  const organization = { id: ann.orgId, tenantId: ann.tenantId };
-  asker = await make.person({ organization, scopes: ['CHATS:READ', 'CHATS:WRITE', 'AGENTS:READ'] });
-  agentId = (await make.agent({ owner: ann, modelId: model, visibility: 'ORGANIZATION' })).id;
-  const data = { repairs: 'A puncture repair costs fifteen euros.' };
-  sourceId = (await make.apiDataSource({ owner: ann, agentId, name: 'Repairs', data })).id;
-  await ann.patch(`/api/v1/data-sources/${sourceId}`, { orgVisible: true });
-  await indexed(ann, sourceId);
-  storeId = (await ann.post('/api/v1/vector_stores', { name: 'Letters' })).body.id;
-});
+const ann = await make.person();
+const organization = { id: ann.orgId, tenantId: ann.tenantId };
+const asker = await make.person({ organization, scopes: ['CHATS:READ', 'CHATS:WRITE', 'AGENTS:READ'] });
+const agentId = (await make.agent({ owner: ann, modelId: model, visibility: 'ORGANIZATION' })).id;
+const data = { repairs: 'A puncture repair costs fifteen euros.' };
+const sourceId = (await make.apiDataSource({ owner: ann, agentId, name: 'Repairs', data })).id;
+await ann.patch(`/api/v1/data-sources/${sourceId}`, { orgVisible: true });
+await indexed(ann, sourceId);
+const storeId = (await ann.post('/api/v1/vector_stores', { name: 'Letters' })).body.id;
 
 const camel = (tool: Record<string, unknown>) =>
   Object.fromEntries(

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
-import type { Person } from '../../../support/make.ts';
 import { toolsOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
 
 /** Members of tools on APIs that write camelCase: both spellings count, and no member is dropped because of its spelling. */
 const { make, upstream } = await withService('model');
 const server = await startMcpUpstream();
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
+
 beforeEach(() => server.reset());
 afterAll(() => server.close());
 

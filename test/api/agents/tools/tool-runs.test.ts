@@ -1,26 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { databaseText } from '../../../support/storage/dump.ts';
 
 /** A service that may call no address of this machine. */
 const strict = await withService('model', { env: { EGRESS_ALLOW: '' } });
-let api: ApiServer;
 const log: string[] = [];
 const { service, make, upstream } = await withService('model', {
   env: { LOG_LEVEL: 'debug', TOOL_RESULT_MAX_CHARS: '500' },
   onLog: (line) => void log.push(line),
 });
-let ann: Person;
-let colleague: Person;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  colleague = await make.person({ organization });
-});
+const api = await startApiServer();
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const colleague = await make.person({ organization });
+
 beforeEach(() => api.reset());
 afterAll(() => api.close());
 

@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { make, upstream } = await withService('model', { env: { TOOL_RESULT_MAX_CHARS: '500' } });
 const strict = await withService('model', { env: { EGRESS_ALLOW: '' } });
 const server = await startMcpUpstream();
-let api: ApiServer;
-let ann: Person;
-let colleague: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  colleague = await make.person({ organization });
-  agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
-});
+const api = await startApiServer();
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const colleague = await make.person({ organization });
+const agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
+
 beforeEach(() => {
   api.reset();
   server.reset();

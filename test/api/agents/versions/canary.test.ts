@@ -1,22 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { agentForRun } from '../../../../src/domain/agents/agents.ts';
 import { type Caller, scopes } from '../../../../src/entities/people/caller.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
 
 /** What others see of a draft, who gets a canary, and what stands side by side. */
 const { service, make, upstream } = await withService('model');
 const model = 'openai/test-model';
-let organization: Organization;
-let ann: Person;
-let cleo: Person;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization, name: 'Ann' });
-  cleo = await make.person({ organization, name: 'Cleo' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization, name: 'Ann' });
+const cleo = await make.person({ organization, name: 'Cleo' });
 
 async function ask(person: Person, query: string, variables: Readonly<Record<string, unknown>> = {}) {
   const { data, errors } = await person.graphql(query, variables);

@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Organization, Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
+import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
@@ -9,17 +9,11 @@ import { heldAnswer } from '../../../support/upstream.ts';
 /** Versions of agents: what is changed, what people get, and who may see which. */
 const { service, make, upstream } = await withService('model');
 const model = 'openai/test-model';
-let organization: Organization;
-let ann: Person;
-let bob: Person;
-let cleo: Person;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization, name: 'Ann' });
-  bob = await make.person({ organization, name: 'Bob' });
-  cleo = await make.person({ organization, name: 'Cleo' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization, name: 'Ann' });
+const bob = await make.person({ organization, name: 'Bob' });
+const cleo = await make.person({ organization, name: 'Cleo' });
 
 /** An agent of Ann that everybody in the organization may use and Bob may edit. */
 async function agentOf(publishing: 'AT_ONCE' | 'ON_REQUEST' = 'ON_REQUEST', members: object = {}): Promise<string> {

@@ -1,20 +1,16 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { sweepOldData } from '../../../../src/domain/operations/data-life/sweep.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
-let organization: Organization;
 let ann: Person;
-let admin: Person;
-let agent: { id: string };
 
-beforeAll(async () => {
-  organization = await make.organization();
-  admin = await make.person({ organization, role: 'ADMIN' });
-  agent = await make.agent({ owner: admin, visibility: 'ORGANIZATION' });
-});
+const organization = await make.organization();
+const admin = await make.person({ organization, role: 'ADMIN' });
+const agent = await make.agent({ owner: admin, visibility: 'ORGANIZATION' });
+
 beforeEach(async () => {
   ann = await make.person({ organization });
 });

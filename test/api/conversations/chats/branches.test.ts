@@ -1,9 +1,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestClient } from '../../../support/client.ts';
-import type { Organization, Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { scriptedUpstream, withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
@@ -13,19 +12,12 @@ const file = join(mkdtempSync(join(tmpdir(), 'parley-models-')), 'models.json');
 const lab = { id: 'lab', baseUrl: (await scriptedUpstream()).url, models: [{ name: 'other-model' }] };
 writeFileSync(file, JSON.stringify({ providers: [lab] }));
 const { service, make, upstream } = await withService('model', { env: { MODELS_FILE: file } });
-let organization: Organization;
-let ann: Person;
-let cleo: Person;
-let bob: Person;
-let agent: { id: string };
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  cleo = await make.person({ organization });
-  bob = await make.person();
-  agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', instructions: 'Be brief.', chatLogsVisible: true });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const cleo = await make.person({ organization });
+const bob = await make.person();
+const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', instructions: 'Be brief.', chatLogsVisible: true });
 
 interface Shown {
   readonly id: string;

@@ -1,24 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestClient } from '../../../support/client.ts';
-import type { Organization, Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model');
-let organization: Organization;
-let ann: Person;
-let reader: Person;
-let cleo: Person;
-let agent: { id: string };
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  reader = await make.withKey(ann, { scopes: ['CHATS:READ'] });
-  cleo = await make.person({ organization });
-  agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', instructions: 'Be brief.' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const reader = await make.withKey(ann, { scopes: ['CHATS:READ'] });
+const cleo = await make.person({ organization });
+const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', instructions: 'Be brief.' });
 
 const weather = {
   type: 'function',

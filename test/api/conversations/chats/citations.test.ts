@@ -1,14 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const { make, upstream } = await withService('model');
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 async function chatWithKnowledge(members: object = {}): Promise<string> {
   const agent = await make.agent({ owner: ann, ...members });

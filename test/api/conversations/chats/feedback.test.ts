@@ -1,30 +1,19 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestClient } from '../../../support/client.ts';
-import type { Organization, Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { make } = await withService('model');
-let organization: Organization;
-let ann: Person;
-let cleo: Person;
-let dan: Person;
-let admin: Person;
-let bob: Person;
-let open: { id: string };
-let hidden: { id: string };
 
-beforeAll(async () => {
-  organization = await make.organization();
-  [ann, cleo, dan] = [
-    await make.person({ organization, name: 'Ann' }),
-    await make.person({ organization, name: 'Cleo' }),
-    await make.person({ organization }),
-  ];
-  admin = await make.person({ organization, role: 'ADMIN' });
-  bob = await make.person();
-  open = await make.agent({ owner: ann, visibility: 'ORGANIZATION', chatLogsVisible: true });
-  hidden = await make.agent({ owner: ann, visibility: 'ANYONE_WITH_LINK' });
-});
+const organization = await make.organization();
+const [ann, cleo, dan] = [
+  await make.person({ organization, name: 'Ann' }),
+  await make.person({ organization, name: 'Cleo' }),
+  await make.person({ organization }),
+];
+const admin = await make.person({ organization, role: 'ADMIN' });
+const bob = await make.person();
+const open = await make.agent({ owner: ann, visibility: 'ORGANIZATION', chatLogsVisible: true });
+const hidden = await make.agent({ owner: ann, visibility: 'ANYONE_WITH_LINK' });
 
 /** An answer of an agent to somebody. */
 async function answered(who: TestClient, agent: { id: string }) {

@@ -1,16 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const { make, upstream } = await withService('model');
-let ann: Person;
-let agent: { id: string };
 
-beforeAll(async () => {
-  ann = await make.person();
-  agent = await make.agent({ owner: ann });
-});
+const ann = await make.person();
+const agent = await make.agent({ owner: ann });
 
 const create =
   'mutation ($agentId: ID!) { createChat(agentId: $agentId) { id name canWrite messages { nodes { id } } agent { id } } }';

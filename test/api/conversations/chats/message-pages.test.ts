@@ -1,29 +1,24 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { GraphQLReply } from '../../../support/client.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const messagesMax = 200;
 const messageCount = 5_000;
 const { service, make } = await withService('web', { env: { MESSAGES_MAX: String(messagesMax) } });
-let ann: Person;
-let chatId: string;
 
 const idOf = (n: string) => `'msg_01h' || lpad((${n})::text, 23, '0')`;
 
-beforeAll(async () => {
-  ann = await make.person();
-  const agent = await make.agent({ owner: ann });
-  chatId = (await make.chat({ owner: ann, agentId: agent.id })).id;
-  await service.deps.storage.db.pool.query(
-    `insert into messages (id, "parentId", "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "isHidden")
-     select ${idOf('n')}, case when n > 0 then ${idOf('n - 1')} end, now(), now(), $1, n, case n % 2 when 0 then 'user' else 'assistant' end, 'text ' || n,
-       case n when 4990 then '[{"type":"text","text":"text 4990"},{"type":"text","text":"secret","invisible":true}]'::jsonb end, n % 1000 = 0
-     from generate_series(0, $2::int - 1) as n`,
-    [chatId, messageCount],
-  );
-  await service.deps.storage.db.pool.query('analyze messages');
-});
+const ann = await make.person();
+const agent = await make.agent({ owner: ann });
+const chatId = (await make.chat({ owner: ann, agentId: agent.id })).id;
+await service.deps.storage.db.pool.query(
+  `insert into messages (id, "parentId", "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "isHidden")
+   select ${idOf('n')}, case when n > 0 then ${idOf('n - 1')} end, now(), now(), $1, n, case n % 2 when 0 then 'user' else 'assistant' end, 'text ' || n,
+     case n when 4990 then '[{"type":"text","text":"text 4990"},{"type":"text","text":"secret","invisible":true}]'::jsonb end, n % 1000 = 0
+   from generate_series(0, $2::int - 1) as n`,
+  [chatId, messageCount],
+);
+await service.deps.storage.db.pool.query('analyze messages');
 
 const pathOf = (query = '') => `/api/v1/chats/${chatId}/messages${query}`;
 

@@ -1,18 +1,15 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 /** A chat and its agent's message count after the messages of a response are removed. */
 const { make, upstream } = await withService('model');
-let ann: Person;
 let agent: { id: string };
 const path = '/api/v2/responses';
 const halfWay = { text: ['One ', 'two ', 'three'], hangAtByte: 600 };
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(async () => {
   agent = await make.agent({ owner: ann });
 });

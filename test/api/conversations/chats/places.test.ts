@@ -1,19 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Organization, Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
+import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('plain', {});
-let organization: Organization;
-let ann: Person;
-let admin: Person;
-let agent: { id: string };
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-  agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', chatLogsVisible: true });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
+const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', chatLogsVisible: true });
 
 const newChat = async (name: string, owner: Person = ann): Promise<string> => {
   const { id } = await make.chat({ owner, agentId: agent.id });

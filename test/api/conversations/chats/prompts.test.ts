@@ -1,10 +1,9 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../../support/client.ts';
 import { makePdf } from '../../../support/knowledge/documents.ts';
 import { docx, wordParagraph, xlsx } from '../../../support/knowledge/office.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const png = Buffer.from(
@@ -13,29 +12,22 @@ const png = Buffer.from(
 );
 const pictureUrl = `data:image/png;base64,${png.toString('base64')}`;
 const { make, upstream } = await withService('model', { env: { CHAT_FILE_TOKENS_MAX: '2000' } });
-let ann: Person;
-let bob: Person;
-let seeing: { id: string };
-let offline: { id: string };
-let site: Server;
-let siteUrl: string;
 
-beforeAll(async () => {
-  site = createServer((request, response) => {
-    if (request.url === '/page')
-      response.setHeader('content-type', 'text/html').end('<h1>Fair</h1><p>The fair opens on 9 May.</p>');
-    else if (request.url === '/picture') response.setHeader('content-type', 'image/png').end(png);
-    else if (request.url === '/endless') response.end(Buffer.alloc(6 * 1024 * 1024, 'a'));
-    else if (request.url === '/away') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end();
-    else response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  ann = await make.person();
-  bob = await make.person();
-  seeing = await make.agent({ owner: ann, visibility: 'ANYONE_WITH_LINK' });
-  offline = await make.agent({ owner: ann, modelId: 'parley/offline' });
+const site = createServer((request, response) => {
+  if (request.url === '/page')
+    response.setHeader('content-type', 'text/html').end('<h1>Fair</h1><p>The fair opens on 9 May.</p>');
+  else if (request.url === '/picture') response.setHeader('content-type', 'image/png').end(png);
+  else if (request.url === '/endless') response.end(Buffer.alloc(6 * 1024 * 1024, 'a'));
+  else if (request.url === '/away') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end();
+  else response.writeHead(404).end();
 });
+await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+const ann = await make.person();
+const bob = await make.person();
+const seeing = await make.agent({ owner: ann, visibility: 'ANYONE_WITH_LINK' });
+const offline = await make.agent({ owner: ann, modelId: 'parley/offline' });
+
 afterAll(async () => {
   site.close();
 });

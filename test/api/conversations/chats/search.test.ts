@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PageRequest } from '../../../../src/entities/ground/page.ts';
 import { searchMessages } from '../../../../src/storage/conversations/chats/message-search.ts';
 import { searchChats } from '../../../../src/storage/conversations/chats/search.ts';
@@ -8,8 +8,6 @@ import { sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('plain', {});
-let ann: Person;
-let bob: Person;
 const db = () => service.deps.storage.db;
 const chatId = (number: number) => `chat_${String(number).padStart(26, '0')}`;
 const longChat = chatId(500);
@@ -17,35 +15,33 @@ const longChat = chatId(500);
 const emptyChats = 31_000;
 
 /** Chats of every size: one of 6,000 messages, 700 of three, and one message of 3 MB; some messages are hidden, of another branch, or of the system. */
-beforeAll(async () => {
-  ann = await make.person();
-  bob = await make.person();
-  const { pool } = db();
-  await pool.query(
-    `insert into chats (id, "updatedAt", "orgId", "userId", name, "pinPosition")
-     select 'chat_' || lpad(i::text, 26, '0'), '2026-01-01'::timestamptz + interval '1 minute' * (i / 3), $1, $2, 'Chat ' || i, case when i % 90 = 0 then 1 end
-     from generate_series(1, 701) i`,
-    [ann.orgId, ann.userId],
-  );
-  await pool.query(
-    `insert into messages (id, "updatedAt", "chatId", ordinal, role, content, "isHidden", "isActive")
-     select 'msg_' || chat.id || '_' || n, now(), chat.id, n, case when n % 50 = 0 then 'system' when n % 2 = 1 then 'user' else 'assistant' end,
-       'word' || (n * 7 + length(chat.name) * 31 + right(chat.id, 4)::int) % 97 || '.', n % 11 = 3, n % 13 <> 5
-     from chats chat cross join generate_series(1, case when chat.id = $2 then 6000 else 3 end) n where chat."userId" = $1`,
-    [ann.userId, longChat],
-  );
-  await pool.query(
-    `insert into messages (id, "updatedAt", "chatId", ordinal, role, content) values ('msg_huge', now(), $1, 90000, 'user', repeat('long ', 600000) || 'needle')`,
-    [chatId(300)],
-  );
-  await pool.query(
-    `insert into chats (id, "updatedAt", "orgId", "userId", name)
-     select 'chat_' || lpad((i + 10000)::text, 26, '0'), '2026-01-01'::timestamptz + interval '1 second' * i, $1, $2, case when i = 7 then 'Heron' else '' end
-     from generate_series(1, ${emptyChats}) i`,
-    [bob.orgId, bob.userId],
-  );
-  await pool.query('analyze chats; analyze messages');
-});
+const ann = await make.person();
+const bob = await make.person();
+const { pool } = db();
+await pool.query(
+  `insert into chats (id, "updatedAt", "orgId", "userId", name, "pinPosition")
+   select 'chat_' || lpad(i::text, 26, '0'), '2026-01-01'::timestamptz + interval '1 minute' * (i / 3), $1, $2, 'Chat ' || i, case when i % 90 = 0 then 1 end
+   from generate_series(1, 701) i`,
+  [ann.orgId, ann.userId],
+);
+await pool.query(
+  `insert into messages (id, "updatedAt", "chatId", ordinal, role, content, "isHidden", "isActive")
+   select 'msg_' || chat.id || '_' || n, now(), chat.id, n, case when n % 50 = 0 then 'system' when n % 2 = 1 then 'user' else 'assistant' end,
+     'word' || (n * 7 + length(chat.name) * 31 + right(chat.id, 4)::int) % 97 || '.', n % 11 = 3, n % 13 <> 5
+   from chats chat cross join generate_series(1, case when chat.id = $2 then 6000 else 3 end) n where chat."userId" = $1`,
+  [ann.userId, longChat],
+);
+await pool.query(
+  `insert into messages (id, "updatedAt", "chatId", ordinal, role, content) values ('msg_huge', now(), $1, 90000, 'user', repeat('long ', 600000) || 'needle')`,
+  [chatId(300)],
+);
+await pool.query(
+  `insert into chats (id, "updatedAt", "orgId", "userId", name)
+   select 'chat_' || lpad((i + 10000)::text, 26, '0'), '2026-01-01'::timestamptz + interval '1 second' * i, $1, $2, case when i = 7 then 'Heron' else '' end
+   from generate_series(1, ${emptyChats}) i`,
+  [bob.orgId, bob.userId],
+);
+await pool.query('analyze chats; analyze messages');
 
 /** How the search would be in one statement. */
 async function reference(text: string, isPinned?: boolean): Promise<readonly string[]> {

@@ -1,18 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 // Titles by the model, with CHAT_TITLES=model; the first words of the question are tested in chats.test.ts.
 
 const { service, make, upstream } = await withService('model', { env: { CHAT_TITLES: 'model' } });
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann })).id;
 
 const newChat = async (name?: string): Promise<string> =>
   (await make.chat({ owner: ann, agentId, ...(name === undefined ? {} : { name }) })).id;

@@ -1,18 +1,14 @@
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** Editors read chats of an agent only when the chats were made to be shown, and only within the organization of the agent. */
 const { make } = await withService();
-let ann: Person;
-let colleague: Person;
-let stranger: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-  colleague = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
-  stranger = await make.person();
-});
+const ann = await make.person();
+const colleague = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
+const stranger = await make.person();
+
 const begin = async (who: Person, agentId: string) => {
   const { body } = await who.post(`/api/v1/ais/${agentId}/chats`, {});
   await who.post(`/api/v1/chats/${body.id}/messages`, { prompt: 'Something private' });

@@ -1,25 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestClient } from '../../../support/client.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
-let organization: Organization;
-let ann: Person;
-let cleo: Person;
-let admin: Person;
-let bob: Person;
-let agent: { id: string };
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  cleo = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-  bob = await make.person();
-  agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', instructions: 'Be brief.' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const cleo = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
+const bob = await make.person();
+const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', instructions: 'Be brief.' });
 
 const newChat = (owner: TestClient = ann, agentId = agent.id) => make.chat({ owner, agentId });
 const pathOf = (chat: { id: string }) => `/api/v1/chats/${chat.id}`;

@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestClient } from '../../../support/client.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { never } from '../../../support/upstream.ts';
 
 const path = '/api/v1/chat/completions';
 const { service, make, upstream } = await withService('model');
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const ask = (more: object = {}) => ({ model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }], ...more });
 const tool = (name: string) => ({

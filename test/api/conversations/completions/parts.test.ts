@@ -1,8 +1,7 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** What completions take as chats do: files, addresses, secrets; and when they cite. */
@@ -10,20 +9,16 @@ const { make, upstream } = await withService('model');
 const path = '/api/v1/chat/completions';
 const model = 'openai/test-model';
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-let ann: Person;
-let site: Server;
-let siteUrl: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  site = createServer((request, response) => {
-    if (request.url === '/page') response.setHeader('content-type', 'text/html').end('<h1>Fair</h1><p>It opens on 9 May.</p>');
-    else if (request.url === '/picture') response.setHeader('content-type', 'image/png').end(Buffer.from(png, 'base64'));
-    else response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+const ann = await make.person();
+const site = createServer((request, response) => {
+  if (request.url === '/page') response.setHeader('content-type', 'text/html').end('<h1>Fair</h1><p>It opens on 9 May.</p>');
+  else if (request.url === '/picture') response.setHeader('content-type', 'image/png').end(Buffer.from(png, 'base64'));
+  else response.writeHead(404).end();
 });
+await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+
 afterAll(() => {
   site.close();
 });

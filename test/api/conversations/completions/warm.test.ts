@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import { countStatements } from '../../../support/storage/statements.ts';
@@ -7,15 +6,12 @@ import { heldAnswer } from '../../../support/upstream.ts';
 
 // No background job queries the database meanwhile.
 const { service, make, upstream } = await withService('web');
-let ann: Person;
 /** Makes the model send the rest after the first token. */
 let goOn: () => void;
 const models: Record<string, string> = { 'a model': 'openai/test-model' };
 
-beforeAll(async () => {
-  ann = await make.person();
-  models['an agent without knowledge'] = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
-});
+const ann = await make.person();
+models['an agent without knowledge'] = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
 
 async function ledgerRows(): Promise<number> {
   const { rows } = await service.deps.storage.db.pool.query(

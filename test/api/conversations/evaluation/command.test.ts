@@ -1,18 +1,12 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { expect, it } from 'vitest';
 import { parley } from '../../../support/processes/command-line.ts';
 import { withService } from '../../../support/service.ts';
 
 /** `parley evaluate` in a pipeline: when it fails, and what it says then. */
 const { make, service, upstream } = await withService('model');
-let ann: Person;
-let datasetId: string;
-let otherId: string;
-beforeAll(async () => {
-  ann = await make.person();
-  datasetId = await agentWithCases('Lamps', 'parley/offline');
-  otherId = await agentWithCases('Tables', 'openai/test-model');
-});
+const ann = await make.person();
+const datasetId = await agentWithCases('Lamps', 'parley/offline');
+const otherId = await agentWithCases('Tables', 'openai/test-model');
 
 async function agentWithCases(name: string, modelId: string): Promise<string> {
   const { id } = await make.agent({ owner: ann, name, modelId });

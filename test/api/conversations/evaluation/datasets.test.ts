@@ -1,23 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Organization, Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
+import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { make, service } = await withService();
-let organization: Organization;
-let ann: Person;
-let bob: Person;
-let editor: Person;
-let agentId: string;
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-  editor = await make.person({ organization });
-  const editors = [{ id: editor.userId }];
-  agentId = (
-    await make.agent({ owner: ann, visibility: 'ORGANIZATION', editors, chatLogsVisible: true, modelId: 'parley/offline' })
-  ).id;
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
+const editor = await make.person({ organization });
+const editors = [{ id: editor.userId }];
+const agentId = (
+  await make.agent({ owner: ann, visibility: 'ORGANIZATION', editors, chatLogsVisible: true, modelId: 'parley/offline' })
+).id;
 
 const members = 'id name revision caseCount draftCount callsTools agentId';
 const caseMembers = `id question messages { role content } userInputs { name value } files { filename text } expected mustContain mustNotContain mustCite

@@ -1,18 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import type { UpstreamRequest } from '../../../support/upstream.ts';
 
 const { make, upstream } = await withService('model');
-let organization: Organization;
-let ann: Person;
-let bob: Person;
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
 
 const members = `id status error revision repeats plannedCount doneCount failedCount interruptedCount tokens tokensMax seed
   variants { version modelId } scorers { kind prompt }

@@ -1,17 +1,12 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Organization, Person } from '../../../support/make.ts';
+import { expect, it } from 'vitest';
+import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const { make, upstream } = await withService('model');
-let organization: Organization;
-let ann: Person;
-let editor: Person;
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  editor = await make.person({ organization });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const editor = await make.person({ organization });
 
 const publish = (who: Person, id: string, overrideReason?: string) =>
   who.graphql(

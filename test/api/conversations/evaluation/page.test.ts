@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { expect, it } from 'vitest';
 import { parley } from '../../../support/processes/command-line.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
@@ -9,12 +8,9 @@ import { withService } from '../../../support/service.ts';
 const { make, service } = await withService();
 const page = readFileSync('docs/evaluation.md', 'utf8');
 const blocks = [...page.matchAll(/```(graphql|sh)\n([\s\S]*?)```/g)].map(([, language = '', text = '']) => ({ language, text }));
-let ann: Person;
 const ids = { ai_: '', dset_: '', exper_: '' };
-beforeAll(async () => {
-  ann = await make.person();
-  ids.ai_ = (await make.agent({ owner: ann, name: 'Lamps', modelId: 'parley/offline' })).id;
-});
+const ann = await make.person();
+ids.ai_ = (await make.agent({ owner: ann, name: 'Lamps', modelId: 'parley/offline' })).id;
 
 const filled = (text: string) => text.replaceAll(/(ai_|dset_|exper_)…/g, (_all, kind: keyof typeof ids) => ids[kind]);
 const ended = (id: string) =>

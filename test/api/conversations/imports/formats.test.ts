@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { zip } from '../../../support/knowledge/zip.ts';
-import type { Person } from '../../../support/make.ts';
 import {
   chatGptConversation,
   claudeConversation,
@@ -13,13 +12,10 @@ import { chatsOf, importFile } from '../../../support/operations/chat-imports.ts
 import { withService } from '../../../support/service.ts';
 
 const { make, upstream } = await withService('model');
-let ann: Person;
-let agentId: string;
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model', visibility: 'ORGANIZATION' })).id;
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model', visibility: 'ORGANIZATION' })).id;
+
 const newcomer = () => make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
 
 const branched = (modelName: string) => [

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { follow } from '../../../support/apis/live.ts';
 import { zip } from '../../../support/knowledge/zip.ts';
 import type { Person } from '../../../support/make.ts';
@@ -9,12 +9,9 @@ import { sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('model');
-let ann: Person;
-let agentId: string;
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model', visibility: 'ORGANIZATION' })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model', visibility: 'ORGANIZATION' })).id;
+
 const newcomer = () => make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
 const codeOf = ({ errors }: { readonly errors?: readonly { readonly extensions: { readonly code: string } }[] | undefined }) =>
   errors?.[0]?.extensions.code;

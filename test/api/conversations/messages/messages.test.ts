@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { DomainError, publicError } from '../../../../src/entities/ground/errors.ts';
 import { messagesBody } from '../../../../src/wire/messages/body.ts';
 import { messagesError, toErrorBody } from '../../../../src/wire/messages/errors.ts';
-import type { Person } from '../../../support/make.ts';
 import { startThinkingProvider } from '../../../support/runs/thinking-providers.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -16,10 +15,8 @@ const providers = {
 };
 const env = Object.assign({}, ...Object.values(providers).map((provider) => provider.env));
 const { service, make } = await withService('plain', { env: { ...env, EGRESS_ALLOW: '127.0.0.1', MODEL_RETRIES_MAX: '0' } });
-let ann: Person;
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   for (const provider of Object.values(providers)) provider.reset();
 });

@@ -1,18 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Organization, Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
+import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { make } = await withService();
-let organization: Organization;
-let ann: Person;
-let bob: Person;
-let admin: Person;
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
 
 const members = 'id name command text visibility canEdit userId variables { name default choices } groups { id }';
 let last = 0;

@@ -1,8 +1,7 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { makePdf } from '../../../support/knowledge/documents.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { never } from '../../../support/upstream.ts';
 
@@ -14,28 +13,22 @@ const pictureUrl = `data:image/png;base64,${png.toString('base64')}`;
 const model = 'openai/test-model';
 const path = '/api/v2/responses';
 const { make, upstream } = await withService('model', { env: { CHAT_FILE_TOKENS_MAX: '2000' } });
-let ann: Person;
-let bob: Person;
-let chatId: string;
-let site: Server;
-let siteUrl: string;
 const fetched: (string | undefined)[] = [];
 
-beforeAll(async () => {
-  site = createServer((request, response) => {
-    fetched.push(request.url);
-    if (request.url === '/page')
-      response.setHeader('content-type', 'text/html').end('<h1>Fair</h1><p>The fair opens on 9 May.</p>');
-    else if (request.url === '/endless') response.end(Buffer.alloc(6 * 1024 * 1024, 'a'));
-    else if (request.url === '/away') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end();
-    else response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  ann = await make.person();
-  bob = await make.person();
-  chatId = (await make.chat({ owner: ann, agentId: (await make.agent({ owner: ann })).id })).id;
+const site = createServer((request, response) => {
+  fetched.push(request.url);
+  if (request.url === '/page')
+    response.setHeader('content-type', 'text/html').end('<h1>Fair</h1><p>The fair opens on 9 May.</p>');
+  else if (request.url === '/endless') response.end(Buffer.alloc(6 * 1024 * 1024, 'a'));
+  else if (request.url === '/away') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end();
+  else response.writeHead(404).end();
 });
+await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+const ann = await make.person();
+const bob = await make.person();
+const chatId = (await make.chat({ owner: ann, agentId: (await make.agent({ owner: ann })).id })).id;
+
 beforeEach(() => {
   fetched.length = 0;
 });

@@ -1,5 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../support/processes/eventually.ts';
 import type { WireEvent } from '../../../support/runs/response-walk.ts';
 import { withService } from '../../../support/service.ts';
@@ -7,14 +6,12 @@ import { heldAnswer, never } from '../../../support/upstream.ts';
 
 /** Continuing a response that its thread does not contain completely, and one that is paused. */
 const { make, upstream } = await withService('model');
-let ann: Person;
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
 const text = ['one ', 'two ', 'three ', 'four ', 'five ', 'six '];
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   upstream.otherwise({ text: 'Done.' });
 });

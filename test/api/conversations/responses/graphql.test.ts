@@ -1,19 +1,16 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { follow } from '../../../support/apis/live.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
 const { make, upstream } = await withService('model');
-let ann: Person;
 const model = 'openai/test-model';
 /** Sends one word and then nothing. */
 const endless = heldAnswer({ text: ['one ', 'two '] }).script;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   upstream.otherwise({ text: 'Done.' });
 });

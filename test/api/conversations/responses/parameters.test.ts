@@ -1,18 +1,14 @@
 import { createHash } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const { make, upstream } = await withService('model');
-let ann: Person;
 const model = 'openai/test-model';
 const path = '/api/v2/responses';
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const tools = [{ type: 'function', name: 'add', parameters: { type: 'object' } }];
 const asked = () => upstream.requests.at(-1)?.body ?? {};

@@ -1,15 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../../support/service.ts';
 
 const { make, upstream } = await withService('model');
-let ann: Person;
 const model = 'openai/test-model';
 const path = '/api/v2/responses';
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const create = (members: Record<string, unknown>) => ann.post(path, { model, input: 'Hi', ...members });
 const system = () => (upstream.requests.at(-1)?.body as { messages?: { role: string; content: string }[] })?.messages?.[0];

@@ -1,20 +1,16 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, withoutDate } from '../../../support/runs/answers.ts';
 import { withService } from '../../../support/service.ts';
 
 /** How Parley turns a request into a run. test/contract/open-responses/ tests the format's rules for requests, responses, items, events and errors. */
 const logs: string[] = [];
 const { service, make, upstream } = await withService('model', { env: { LOG_LEVEL: 'debug' }, onLog: (line) => logs.push(line) });
-let ann: Person;
-let bob: Person;
 const model = 'openai/test-model';
 const path = '/api/v2/responses';
 
-beforeAll(async () => {
-  ann = await make.person();
-  bob = await make.person();
-});
+const ann = await make.person();
+const bob = await make.person();
+
 beforeEach(() => {
   upstream.otherwise({ text: 'It is 3.' });
 });

@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../../support/service.ts';
 import { never } from '../../../support/upstream.ts';
 
 const { make, upstream } = await withService('model');
-let ann: Person;
 const model = 'openai/test-model';
 const path = '/api/v2/responses';
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const schema = {
   type: 'object',

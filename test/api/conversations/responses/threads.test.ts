@@ -1,5 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { expectAccepted } from '../../../support/runs/accepted-request.ts';
 import { eventsOf, type WireEvent, walk } from '../../../support/runs/response-walk.ts';
@@ -8,16 +7,14 @@ import { heldAnswer, type UpstreamRequest } from '../../../support/upstream.ts';
 
 /** Concurrent requests on one thread, and the states of a response. */
 const { make, upstream } = await withService('model');
-let ann: Person;
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
 /** The default of THREAD_WAITING_MAX. */
 const waitingMax = 20;
 const text = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight'];
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   upstream.otherwise({ text: 'Done.' });
 });

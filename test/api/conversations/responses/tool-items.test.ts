@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
-import type { Person } from '../../../support/make.ts';
 import { expectAccepted } from '../../../support/runs/accepted-request.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
@@ -11,11 +10,9 @@ const { make, upstream } = await withService('model');
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
 const question = { role: 'user', content: 'And now?' };
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => server.reset());
 afterAll(() => server.close());
 

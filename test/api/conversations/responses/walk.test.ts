@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findBox } from '../../../../src/engine/tools/code/box/box.ts';
 import type { ServerTool } from '../../../../src/engine/tools/server-tool.ts';
 
@@ -6,7 +6,6 @@ import type { RunEvent } from '../../../../src/entities/conversations/runs/event
 import { ResponseProjection, sseFrame } from '../../../../src/wire/responses/events.ts';
 import { expectComponent } from '../../../support/apis/described.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { expectAccepted } from '../../../support/runs/accepted-request.ts';
 import { unsigned } from '../../../support/runs/answers.ts';
@@ -16,7 +15,6 @@ import { withService } from '../../../support/service.ts';
 import type { UpstreamScript } from '../../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model');
-let ann: Person;
 const box = await findBox();
 const path = '/api/v2/responses';
 const request = {
@@ -26,9 +24,7 @@ const request = {
 };
 const call = (id: string) => ({ id, name: 'add', arguments: '{"a":1,"b":2}' });
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const scenarios: readonly [string, UpstreamScript, { readonly status: string; readonly types: readonly string[] }][] = [
   ['text in one piece', { text: 'It is 3.' }, { status: 'completed', types: ['message'] }],

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { graphqlCompletion } from '../../../support/apis/graphql-inputs.ts';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import type { Person } from '../../../support/make.ts';
 import { ResponseSocket } from '../../../support/runs/responses.ts';
 import { withService } from '../../../support/service.ts';
@@ -10,25 +10,20 @@ import { graphqlInput } from '../../../support/tools/graphql-tool.ts';
 /** An answer to a call that waits for approval is accepted once, from the person whose run asked, wherever it comes from. */
 const model = 'openai/test-model';
 const { service, make, upstream } = await withService('model');
-let api: ApiServer;
-let ann: Person;
-let bob: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  ann = await make.person();
-  bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
-  agentId = (await make.agent({ owner: ann, modelId: model, visibility: 'ORGANIZATION' })).id;
-  const data = {
-    description: 'Sends an order',
-    parameters: { type: 'object', properties: { item: { type: 'string', maxLength: 9 } }, required: ['item'] },
-    method: 'POST',
-    url: `${api.url}/orders`,
-    requireApproval: true,
-  };
-  await ann.post(`/api/v1/ais/${agentId}/tools`, { name: 'order', type: 'API_FUNCTION', data });
-});
+const api = await startApiServer();
+const ann = await make.person();
+const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
+const agentId = (await make.agent({ owner: ann, modelId: model, visibility: 'ORGANIZATION' })).id;
+const data = {
+  description: 'Sends an order',
+  parameters: { type: 'object', properties: { item: { type: 'string', maxLength: 9 } }, required: ['item'] },
+  method: 'POST',
+  url: `${api.url}/orders`,
+  requireApproval: true,
+};
+await ann.post(`/api/v1/ais/${agentId}/tools`, { name: 'order', type: 'API_FUNCTION', data });
+
 beforeEach(() => api.reset());
 afterAll(() => api.close());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ways } from '../../../support/apis/ways.ts';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import type { makeFor, Person } from '../../../support/make.ts';
 import { startClock } from '../../../support/processes/clock.ts';
 import { inTurn } from '../../../support/property/sample.ts';
@@ -13,23 +13,17 @@ const roundsMax = 2;
 /** Long enough for all ways to begin side by side. */
 const timeoutMs = 4_000;
 const model = 'openai/test-model';
-let api: ApiServer;
 const { service, make, upstream } = await withService('model', { env: { TOOL_ROUNDS_MAX: String(roundsMax) } });
 const hasty = await withService('model', { env: { RUN_TIMEOUT_MS: String(timeoutMs) } });
 /** A service where max_tool_calls ends a run before TOOL_ROUNDS_MAX does. */
 const usual = await withService('model');
-let ann: Person;
-let agentId: string;
-let cleo: Person;
-let freeAgentId: string;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  ann = await make.person();
-  agentId = await agentOf(ann, make);
-  cleo = await usual.make.person();
-  freeAgentId = await agentOf(cleo, usual.make);
-});
+const api = await startApiServer();
+const ann = await make.person();
+const agentId = await agentOf(ann, make);
+const cleo = await usual.make.person();
+const freeAgentId = await agentOf(cleo, usual.make);
+
 beforeEach(() => api.reset());
 afterAll(() => api.close());
 

@@ -1,22 +1,17 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepOldData } from '../../../../src/domain/operations/data-life/sweep.ts';
 import { lowerBoundOfIds } from '../../../../src/entities/ground/ids.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { ageRun } from '../../../support/runs/aged-runs.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('plain', { env: { RUN_EVENTS_RETENTION_DAYS: '7', TASKS_FIRST_AFTER_MS: '250' } });
-let ann: Person;
-let admin: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-  agentId = (await make.agent({ owner: ann })).id;
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
+const agentId = (await make.agent({ owner: ann })).id;
+
 // The first sweep of the installation may come at any moment: it must not take what a test makes.
 beforeAll(() =>
   eventually(async () => {

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
 import { graphqlInput } from '../../../support/tools/graphql-tool.ts';
@@ -11,17 +10,13 @@ import type { UpstreamScript } from '../../../support/upstream.ts';
 /** An agent with `intermediateStepsVisible: false` shows what its tools return to its model only, on every API, streamed, whole and replayed. */
 const { make, upstream } = await withService('model');
 const server = await startMcpUpstream();
-let api: ApiServer;
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  api.answer(() => ({ body: '{"raw":"RAW-OUTPUT"}' }));
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-});
+const api = await startApiServer();
+api.answer(() => ({ body: '{"raw":"RAW-OUTPUT"}' }));
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
+
 afterAll(() => Promise.all([api.close(), server.close()]));
 
 async function agentThat(intermediateStepsVisible: boolean): Promise<string> {

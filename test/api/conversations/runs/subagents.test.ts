@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
@@ -8,16 +8,14 @@ import { withService } from '../../../support/service.ts';
 
 /** Subagents as every API shows them, and what reaches them while they work. */
 const { service, make, upstream } = await withService('model');
-let ann: Person;
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
 const tools = [{ type: 'deep_research' }];
 const request = { model, input: 'Find it out', tools };
 const questions = ['What is red?', 'What is green?'];
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   scriptResearch(upstream, questions);
 });

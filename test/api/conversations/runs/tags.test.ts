@@ -1,25 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GraphQLReply, TestClient } from '../../../support/client.ts';
-import type { Organization, Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** How people sort runs: tags of runs, and filters that one saves for oneself. */
 const { make, upstream } = await withService('model');
-let organization: Organization;
-let ann: Person;
-let cleo: Person;
-let admin: Person;
-let bob: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  cleo = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-  bob = await make.person();
-  agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const cleo = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
+const bob = await make.person();
+const agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
 
 async function newRun(owner: TestClient = ann): Promise<string> {
   const { id } = await make.chat({ owner, agentId });

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import { RunStop } from '../../../../src/engine/runs/control/stop.ts';
 import { runLoop } from '../../../../src/engine/runs/loop/loop.ts';
 import { apiMethods } from '../../../../src/engine/tools/api-function/api-function.ts';
 import type { ServerTool } from '../../../../src/engine/tools/server-tool.ts';
 import type { RunStore } from '../../../../src/storage/conversations/runs/runs.ts';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
-import type { Person } from '../../../support/make.ts';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { toolsOf } from '../../../support/runs/research.ts';
 import { collect, finish, loopDeps, outcome, plan, registryOf, scriptedModel, text } from '../../../support/runs/runs.ts';
@@ -14,14 +13,11 @@ import { withService } from '../../../support/service.ts';
 /** No tool starts before the record of its call is stored under the fence of its process. */
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
-let api: ApiServer;
 const { service, make, upstream } = await withService('model', {});
-let ann: Person;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  ann = await make.person();
-});
+const api = await startApiServer();
+const ann = await make.person();
+
 beforeEach(() => api.reset());
 afterAll(() => api.close());
 

@@ -1,20 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../../support/service.ts';
 
 /** Nothing is accepted without effect: what this version does not serve is refused by name, and a forced call is kept to or refused. */
 const { make, upstream } = await withService('model');
-let ann: Person;
-let agentId: string;
-let chatId: string;
 const model = 'openai/test-model';
 const add = { name: 'add', parameters: { type: 'object', properties: {} } };
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann, modelId: model })).id;
-  chatId = (await make.chat({ owner: ann, agentId })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann, modelId: model })).id;
+const chatId = (await make.chat({ owner: ann, agentId })).id;
 
 /** A request with some members, in each format. */
 const surfaces = {

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Organization, Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../../support/service.ts';
 
 // Chats that are shared with anyone: read on the page of the console without a sign-in, and by people of other organizations.
@@ -7,19 +6,12 @@ import { withService } from '../../../support/service.ts';
 const { service, make, upstream } = await withService('model', {
   env: { SHARE_WITH_ANYONE: 'on', SHARED_REQUESTS_PER_MINUTE_ADDRESS: '60' },
 });
-let organization: Organization;
-let ann: Person;
-let boss: Person;
-let stranger: Person;
-let agent: { id: string };
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  boss = await make.person({ organization, role: 'ADMIN' });
-  stranger = await make.person();
-  agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const boss = await make.person({ organization, role: 'ADMIN' });
+const stranger = await make.person();
+const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
 
 async function newChat(prompt: unknown = 'One'): Promise<string> {
   const { id } = await make.chat({ owner: ann, agentId: agent.id });

@@ -1,27 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestClient } from '../../../support/client.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model', { env: { CHAT_SHARES_MAX: '3' } });
-let organization: Organization;
-let ann: Person;
-let bob: Person;
-let cleo: Person;
-let boss: Person;
-let stranger: Person;
-let agent: { id: string };
 
-beforeAll(async () => {
-  organization = await make.organization();
-  const people = await Promise.all(
-    ['MEMBER', 'MEMBER', 'MEMBER', 'ADMIN'].map((role) => make.person({ organization, role } as object)),
-  );
-  [ann, bob, cleo, boss] = people as [Person, Person, Person, Person];
-  stranger = await make.person({ role: 'ADMIN' });
-  agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', instructions: 'The secret word is quokka.' });
-});
+const organization = await make.organization();
+const people = await Promise.all(
+  ['MEMBER', 'MEMBER', 'MEMBER', 'ADMIN'].map((role) => make.person({ organization, role } as object)),
+);
+const [ann, bob, cleo, boss] = people as [Person, Person, Person, Person];
+const stranger = await make.person({ role: 'ADMIN' });
+const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', instructions: 'The secret word is quokka.' });
 
 const shareDocument = `mutation ($chatId: ID!, $input: ShareChatInput!) {
   shareChat(chatId: $chatId, input: $input) { url share { id mode audience status expiresAt openCount readers { email } } }

@@ -16,11 +16,9 @@ import { heldAnswer } from '../../../support/upstream.ts';
 const { service, make, upstream } = await withService('model');
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'parley-cli-'));
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 const envOf = (who: Person) => ({ PARLEY_URL: service.url, PARLEY_API_KEY: who.key ?? '' });

@@ -1,24 +1,21 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { html, startSite } from '../../../fixtures/upstreams/site.ts';
-import type { Person } from '../../../support/make.ts';
 import { type CommandOptions, parley } from '../../../support/processes/command-line.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('plain', { env: { EGRESS_ALLOW: '127.0.0.1' } });
 const site = await startSite();
 const scratch = mkdtempSync(join(tmpdir(), 'parley-cli-sources-'));
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-  for (const path of ['guide.md', 'notes.txt', 'old/guide.md']) {
-    mkdirSync(join(scratch, path, '..'), { recursive: true });
-    writeFileSync(join(scratch, path), `# ${path}\n\nThe ferry leaves at nine.\n`);
-  }
-});
+const ann = await make.person();
+for (const path of ['guide.md', 'notes.txt', 'old/guide.md']) {
+  mkdirSync(join(scratch, path, '..'), { recursive: true });
+  writeFileSync(join(scratch, path), `# ${path}\n\nThe ferry leaves at nine.\n`);
+}
+
 afterAll(async () => {
   rmSync(scratch, { recursive: true });
   await site.close();

@@ -1,17 +1,12 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { expect, it } from 'vitest';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const runsMax = 5;
 const { make, upstream } = await withService('model', { env: { RUNS_ACTIVE_MAX: String(runsMax) } });
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-  bob = await make.person();
-});
+const ann = await make.person();
+const bob = await make.person();
 
 const input = { model: 'openai/test-model', messages: [{ user: { text: 'Hi' } }] };
 const subscription = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { __typename } }';

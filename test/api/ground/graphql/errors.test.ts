@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../../support/service.ts';
 
 const { make } = await withService('web');
 const agent = { name: 'Ada', description: '', instructions: '' };
 const create = 'mutation ($input: CreateAgentInput!) { createAgent(input: $input) { id } }';
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann })).id;
 
 interface Shown {
   readonly code: string;

@@ -1,18 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../../support/service.ts';
 
 /** Lists that third-party formats read by the ids at the ends of a page: connections on GraphQL, like all others. */
 const { make } = await withService('web');
-let ann: Person;
-let ids: readonly string[];
 
-beforeAll(async () => {
-  ann = await make.person();
-  const made: string[] = [];
-  for (const name of ['a', 'b', 'c', 'd']) made.push((await ann.post('/api/v1/vector_stores', { name })).body.id);
-  ids = made;
-});
+const ann = await make.person();
+const made: string[] = [];
+for (const name of ['a', 'b', 'c', 'd']) made.push((await ann.post('/api/v1/vector_stores', { name })).body.id);
+const ids = made;
 
 const stores = async (args: string) => {
   const selection = 'totalCount nodes { name } edges { cursor } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';

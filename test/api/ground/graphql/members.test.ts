@@ -1,28 +1,23 @@
 import { type GraphQLNamedType, getNamedType, isLeafType, isObjectType } from 'graphql';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildSchema } from '../../../../src/graphql/schema.ts';
-import type { Person } from '../../../support/make.ts';
 import { sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 import { countFewestStatements } from '../../../support/storage/statements.ts';
 
 const schema = buildSchema();
 const { service, make } = await withService('web');
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann' });
-  bob = await make.person({ name: 'Bob', email: 'bob@example.com', organization: { id: ann.orgId, tenantId: ann.tenantId } });
-  const { id: groupId } = (
-    await ann.post('/api/v1/groups', { name: 'Readers', availability: 'EVERYONE', memberEmails: 'bob@example.com' })
-  ).body;
-  for (const name of ['First', 'Second']) {
-    const agent = await make.agent({ owner: ann, name, groups: [groupId], visibility: 'GROUP' });
-    const source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { about: name } });
-    await fill(agent.id, source.dataSourceId ?? source.id);
-  }
-});
+const ann = await make.person({ name: 'Ann' });
+const bob = await make.person({ name: 'Bob', email: 'bob@example.com', organization: { id: ann.orgId, tenantId: ann.tenantId } });
+const { id: groupId } = (
+  await ann.post('/api/v1/groups', { name: 'Readers', availability: 'EVERYONE', memberEmails: 'bob@example.com' })
+).body;
+for (const name of ['First', 'Second']) {
+  const agent = await make.agent({ owner: ann, name, groups: [groupId], visibility: 'GROUP' });
+  const source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { about: name } });
+  await fill(agent.id, source.dataSourceId ?? source.id);
+}
 
 /** Gives every member a value that is not its default, so that a missing member is noticed. */
 async function fill(agentId: string, dataSourceId: string): Promise<void> {

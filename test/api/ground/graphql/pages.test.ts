@@ -1,24 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('web');
 const agentsMade = 11;
-let ann: Person;
-let bob: Person;
-let agentIds: readonly string[];
 
-beforeAll(async () => {
-  ann = await make.person();
-  bob = await make.person();
-  const made: string[] = [];
-  for (let index = 0; index < agentsMade; index += 1) {
-    const agent = await make.agent({ owner: ann, name: `Agent ${index}` });
-    made.push(agent.id);
-    await make.apiDataSource({ owner: ann, agentId: agent.id, data: { number: index } });
-  }
-  agentIds = made.reverse();
-});
+const ann = await make.person();
+const bob = await make.person();
+const made: string[] = [];
+for (let index = 0; index < agentsMade; index += 1) {
+  const agent = await make.agent({ owner: ann, name: `Agent ${index}` });
+  made.push(agent.id);
+  await make.apiDataSource({ owner: ann, agentId: agent.id, data: { number: index } });
+}
+const agentIds = made.reverse();
 
 /** The lists that are read in both directions: newest first, by activity, by a chosen order. */
 const lists: readonly { readonly field: string; readonly args: string }[] = [

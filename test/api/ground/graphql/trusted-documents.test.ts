@@ -12,8 +12,6 @@ import { withService } from '../../../support/service.ts';
 
 /** Who may run which documents, with requests of every form and with the persisted queries of stock clients. */
 const { service, make } = await withService('plain', { env: { TRUSTED_DOCUMENTS: 'sessions' } });
-let admin: Person;
-let browser: TestBrowser;
 
 /** As urql and Apollo Client send it: they ask for `__typename`, and print it so. */
 const saved = 'query Me {\n  viewer {\n    keyId\n    __typename\n  }\n}';
@@ -25,13 +23,11 @@ const ask = (who: TestClient, body: object, headers = {}) => who.post('/graphql'
 const codeOf = (reply: { readonly body: { readonly errors?: readonly { readonly extensions: { readonly code: string } }[] } }) =>
   reply.body.errors?.[0]?.extensions.code;
 
-beforeAll(async () => {
-  admin = await make.person({ role: 'ADMIN' });
-  browser = new TestBrowser(() => service.url);
-  const { body } = await admin.post('/api/v1/admin/sign-in-links', { email: admin.email });
-  await browser.signInBy(body.url);
-  await admin.put('/api/v1/documents', { name: 'me', description: 'Who calls.', document: saved });
-});
+const admin = await make.person({ role: 'ADMIN' });
+const browser = new TestBrowser(() => service.url);
+const { body } = await admin.post('/api/v1/admin/sign-in-links', { email: admin.email });
+await browser.signInBy(body.url);
+await admin.put('/api/v1/documents', { name: 'me', description: 'Who calls.', document: saved });
 
 /** What a stock client sends, and the documents that it did send. */
 function recorded(): {

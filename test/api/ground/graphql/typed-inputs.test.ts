@@ -1,16 +1,13 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { withService } from '../../../support/service.ts';
 
 const { make, upstream } = await withService('model');
 const model = 'openai/test-model';
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
 const answer = '{"city":"Rome"}';
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 beforeEach(() => {
   upstream.otherwise({ text: answer });
 });

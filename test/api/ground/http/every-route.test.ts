@@ -6,7 +6,7 @@ import {
   getNullableType,
   isInputObjectType,
 } from 'graphql';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { scopes } from '../../../../src/entities/people/caller.ts';
 import { buildSchema } from '../../../../src/graphql/schema.ts';
 import { listRestMembers } from '../../../../src/http/input/names.ts';
@@ -33,13 +33,9 @@ const withBareFile = table.filter(([, { row }]) => row.upload?.isRaw === true);
 
 const bodyMaxBytes = 200_000;
 const { service, make } = await withService('plain', { env: { BODY_MAX_BYTES: String(bodyMaxBytes) } });
-let ann: Person;
-let nobody: TestClient;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN' });
-  nobody = service.nobody;
-});
+const ann = await make.person({ role: 'ADMIN' });
+const nobody = service.nobody;
 
 /** Ann's keys that lack one scope each. */
 const poorKeys = new Map<string | null, Promise<Person>>();

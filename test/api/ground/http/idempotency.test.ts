@@ -1,16 +1,13 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runOnce } from '../../../../src/domain/ground/idempotency.ts';
-import type { TestClient } from '../../../support/client.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service } = await withService();
-let admin: TestClient;
 let number = 0;
 let key = '';
 
-beforeAll(async () => {
-  admin = service.client();
-});
+const admin = service.client();
+
 beforeEach(() => {
   number += 1;
   key = `order-${number}`;

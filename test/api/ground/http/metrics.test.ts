@@ -1,22 +1,18 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lexicalReasons, rerankReasons } from '../../../../src/entities/knowledge/retrieval.ts';
 import { graphqlCompletion } from '../../../support/apis/graphql-inputs.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { freePort } from '../../../support/processes/free-port.ts';
 import { withService } from '../../../support/service.ts';
 import { never } from '../../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model', {});
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const completion = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] };
 

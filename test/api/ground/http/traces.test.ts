@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CollectedSpan, type Collector, startCollector } from '../../../support/apis/collector.ts';
 import { graphqlCompletion } from '../../../support/apis/graphql-inputs.ts';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -22,13 +21,10 @@ const { service, make, upstream } = await withService('model', {
   env: { ...tracingOn, LOG_LEVEL: 'info' },
   onLog: (line) => void log.push(line),
 });
-let api: ApiServer;
-let ann: Person;
 
-beforeAll(async () => {
-  api = await startApiServer();
-  ann = await make.person();
-});
+const api = await startApiServer();
+const ann = await make.person();
+
 beforeEach(async () => {
   api.reset();
   await forget();

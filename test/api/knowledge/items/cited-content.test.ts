@@ -1,6 +1,6 @@
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { addFile, indexed, longText } from '../../../support/knowledge/knowledge.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { countFewestStatements } from '../../../support/storage/statements.ts';
 
@@ -10,15 +10,10 @@ const question = 'How long is the warranty on batteries?';
 const query = `query ($id: ID!) { chat(id: $id) { messages { nodes { citations { id charStart charEnd snippet
   source { id name } item { id name }
   content { text before after charStart charEnd isCutBefore isCutAfter isCurrent page headingPath mimeType } } } } } }`;
-let organization: Organization;
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
 
 async function citedIn(who: Person, agentId: string) {
   const { id } = await make.chat({ owner: who, agentId });

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /**
@@ -11,13 +10,9 @@ import { withService } from '../../../support/service.ts';
 const folder = new URL('../../../fixtures/documents/', import.meta.url);
 const cases = readdirSync(folder);
 const { make } = await withService();
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann })).id;
 
 it.each(cases)('%s is read as its readers see it', async (name) => {
   const files = new URL(`${name}/`, folder);

@@ -1,19 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makePdf } from '../../../support/knowledge/documents.ts';
 import { addFile, indexed, itemsOf, longText, searchLimits, searchOf } from '../../../support/knowledge/knowledge.ts';
 import { docx, pptx, pptxShape, wordParagraph, xlsx } from '../../../support/knowledge/office.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
-let agent: { readonly id: string };
 
-beforeAll(async () => {
-  ann = await make.person();
-  agent = await make.agent({ owner: ann });
-});
+const ann = await make.person();
+const agent = await make.agent({ owner: ann });
 
 const search = async (dataSourceIds: readonly string[], question: string, orgId = ann.orgId) =>
   (await searchOf(service, { ...ann, orgId }, dataSourceIds, question)).passages;

@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { itemsOf, longText } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import { someOwner } from '../../../support/sharing/pools.ts';
 
 const { service, make } = await withService('plain', { onLog: () => undefined });
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const sql = (text: string, values: unknown[] = []) => service.deps.storage.db.pool.query(text, values);
 

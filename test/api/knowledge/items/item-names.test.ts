@@ -1,23 +1,18 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { findNamedItems } from '../../../../src/storage/knowledge/items/names.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** Documents of a source whose names contain a text: what is found, in the order of the list, and from an index alone. */
 const { service, make } = await withService();
 const itemCount = 3_000;
-let ann: Person;
-let sourceId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN' });
-  const { id: agentId } = await make.agent({ owner: ann });
-  sourceId = (await make.apiDataSource({ owner: ann, agentId, name: 'Large', data: { text: 'A shelf.' } })).id;
-  const { id: otherId } = await make.apiDataSource({ owner: ann, agentId, name: 'Small', data: { text: 'A shelf.' } });
-  await addItems(sourceId, itemCount, `'Document ' || i || case when i % 100 = 0 then ' 50%_Off' else '' end`);
-  await addItems(otherId, 1, `'Document of the other'`);
-  await service.deps.storage.db.pool.query('vacuum analyze knowledge_items');
-});
+const ann = await make.person({ role: 'ADMIN' });
+const { id: agentId } = await make.agent({ owner: ann });
+const sourceId = (await make.apiDataSource({ owner: ann, agentId, name: 'Large', data: { text: 'A shelf.' } })).id;
+const { id: otherId } = await make.apiDataSource({ owner: ann, agentId, name: 'Small', data: { text: 'A shelf.' } });
+await addItems(sourceId, itemCount, `'Document ' || i || case when i % 100 = 0 then ' 50%_Off' else '' end`);
+await addItems(otherId, 1, `'Document of the other'`);
+await service.deps.storage.db.pool.query('vacuum analyze knowledge_items');
 
 /** In the order of their numbers; the 200th is being deleted, and each 300th has failed. */
 async function addItems(dataSourceId: string, count: number, name: string) {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freshFileAddress, signedFileAddress } from '../../../../src/engine/files/file-links.ts';
 import { contentAddress, signContentTicket } from '../../../../src/engine/knowledge/content-links.ts';
 import type { Person } from '../../../support/make.ts';
@@ -6,20 +6,13 @@ import { withService } from '../../../support/service.ts';
 
 /** Links to content end after an hour. An address in a text, whoever wrote it there, is never signed again. */
 const { service, make } = await withService();
-let owner: Person;
-let mallory: Person;
-let sourceId: string;
-let itemId: string;
-let agentId: string;
 
-beforeAll(async () => {
-  owner = await make.person();
-  mallory = await make.person();
-  const agent = await make.agent({ owner });
-  sourceId = (await make.apiDataSource({ owner, agentId: agent.id, data: { salary: 'A canary of the owner' } })).id;
-  itemId = (await owner.get(`/api/v1/data-sources/${sourceId}/knowledge`)).body.data[0].id;
-  agentId = (await make.agent({ owner: mallory })).id;
-});
+const owner = await make.person();
+const mallory = await make.person();
+const agent = await make.agent({ owner });
+const sourceId = (await make.apiDataSource({ owner, agentId: agent.id, data: { salary: 'A canary of the owner' } })).id;
+const itemId = (await owner.get(`/api/v1/data-sources/${sourceId}/knowledge`)).body.data[0].id;
+const agentId = (await make.agent({ owner: mallory })).id;
 
 const hourMs = 3_600_000;
 /** A link that the service signed long ago. */

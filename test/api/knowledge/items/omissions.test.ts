@@ -1,20 +1,15 @@
 import { PDFDocument } from 'pdf-lib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makePdf } from '../../../support/knowledge/documents.ts';
 import { addFile, indexed, itemsOf } from '../../../support/knowledge/knowledge.ts';
 import { docx, pptx, pptxShape, wordParagraph, xlsx } from '../../../support/knowledge/office.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** What readers leave out of a document, they count. */
 const { make, upstream } = await withService('model');
-let ann: Person;
-let agent: { readonly id: string };
 
-beforeAll(async () => {
-  ann = await make.person();
-  agent = await make.agent({ owner: ann });
-});
+const ann = await make.person();
+const agent = await make.agent({ owner: ann });
 
 const itemOmissions =
   'query($id: ID!) { dataSource(id: $id) { items(first: 1) { nodes { omissions { kind count total text } } } } }';

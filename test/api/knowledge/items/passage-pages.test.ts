@@ -1,8 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freshContentAddress, signedContentAddress } from '../../../../src/engine/knowledge/content-links.ts';
 import { makePdf } from '../../../support/knowledge/documents.ts';
 import { addFile, indexed, itemsOf, longText } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
@@ -10,11 +9,8 @@ const hourMs = 3_600_000;
 const question = 'How long is the warranty on batteries?';
 const fact = 'The warranty on batteries lasts two years & <b>not</b> three.';
 const browser = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 /** The citation of an answer by an agent that has one file. */
 async function citedIn(name: string, content: string | Uint8Array, type: string) {

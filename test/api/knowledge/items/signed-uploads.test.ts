@@ -1,22 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { signTicket } from '../../../../src/domain/knowledge/upload-tickets.ts';
 import type { TestClient } from '../../../support/client.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
-let nobody: TestClient;
-let aiId: string;
 const text = '# Warranty\n\nThe warranty lasts two years.\n';
 const file = { filename: 'docs/warranty.md', contentType: 'text/markdown', size: text.length };
 
-beforeAll(async () => {
-  ann = await make.person();
-  nobody = service.nobody;
-  aiId = (await make.agent({ owner: ann })).id;
-});
+const ann = await make.person();
+const nobody = service.nobody;
+const aiId = (await make.agent({ owner: ann })).id;
 
 const ask = (body: object = file, who: TestClient = ann) => who.post(`/api/v1/ais/${aiId}/data-sources/upload-token`, body);
 /** The path and the ticket of a signed link, without the service's address. */

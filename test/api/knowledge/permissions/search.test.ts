@@ -1,14 +1,10 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { countStatements } from '../../../support/storage/statements.ts';
 
 const { service, make } = await withService();
-let organization: Organization;
-let ann: Person;
-let bob: Person;
-let admin: Person;
 let agentId: string;
 let source: string;
 
@@ -29,13 +25,12 @@ const document = (uniqueId: string, acl: readonly string[], restrictions?: reado
   ...(restrictions === undefined ? {} : { restrictions }),
 });
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-  await verify(ann, bob);
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
+await verify(ann, bob);
+
 beforeEach(async () => {
   agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
   const reply = await ann.post(`/api/v1/ais/${agentId}/data-sources/api`, { name: 'Wiki', data: {}, access: 'MIRRORED' });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startMeaningServer } from '../../../support/knowledge/embedding-server.ts';
 import { addFile, indexed, searchOf } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
@@ -17,13 +17,10 @@ const env = {
 const { service, make } = await withService('plain', { env });
 const printed = readFileSync('schema.graphql', 'utf8');
 const hasVectors = service.deps.storage.knowledge.embeddings !== undefined;
-let ann: Person;
-let agent: { readonly id: string };
 
-beforeAll(async () => {
-  ann = await make.person();
-  agent = await make.agent({ owner: ann });
-});
+const ann = await make.person();
+const agent = await make.agent({ owner: ann });
+
 beforeEach(() => {
   Object.assign(meaning, { down: undefined, refusedWord: undefined, gate: undefined, dimensions: 64 });
   meaning.faults.length = 0;

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
@@ -10,24 +10,17 @@ const prices = [
   '## Courses\n\nOn Saturdays you learn to mend a chain. The course is free for members.',
   '## Rental\n\nRenting a cargo bicycle is nine euros an hour. The deposit is one hundred euros.',
 ].join('\n\n');
-let ann: Person;
 /** May use the agent, and sees none of its sources. */
-let colleague: Person;
-let agentId: string;
-let markdown: string;
-let payload: string;
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  colleague = await make.person({ organization });
-  agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
-  markdown = (await addFile(ann, agentId, 'workshop.md', prices, 'text/markdown')).body.id;
-  payload = (
-    await make.apiDataSource({ owner: ann, agentId, name: 'Hours', data: { monday: 'opens at nine', sunday: 'closed' } })
-  ).id;
-  for (const id of [markdown, payload]) await indexed(ann, id);
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const colleague = await make.person({ organization });
+const agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
+const markdown = (await addFile(ann, agentId, 'workshop.md', prices, 'text/markdown')).body.id;
+const payload = (
+  await make.apiDataSource({ owner: ann, agentId, name: 'Hours', data: { monday: 'opens at nine', sunday: 'closed' } })
+).id;
+for (const id of [markdown, payload]) await indexed(ann, id);
 
 const search = (who: Person, body: object) => who.post('/api/v1/search', body);
 const titles = (reply: { body: { data: readonly { headingPath: string }[] } }) =>

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -6,22 +6,15 @@ import { withService } from '../../../support/service.ts';
 const { make } = await withService('web', {
   env: { AGENT_DATA_SOURCES_MAX: '60', GITHUB_APP_ID: '1', GITHUB_APP_PRIVATE_KEY: 'unused.pem' },
 });
-let ann: Person;
-let colleague: Person;
-let stranger: Person;
-let aiId: string;
-let installation: string;
 const tokens: Record<string, string> = {};
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  colleague = await make.person({ organization, role: 'ADMIN' });
-  stranger = await make.person();
-  aiId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
-  for (const provider of ['DRIVE_A', 'DRIVE_B', 'WIKI', 'TRACKER']) tokens[provider] = await tokenOf(ann, provider);
-  installation = (await make.installation({ owner: ann, installationId: 4711, name: 'acme' })).id;
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const colleague = await make.person({ organization, role: 'ADMIN' });
+const stranger = await make.person();
+const aiId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
+for (const provider of ['DRIVE_A', 'DRIVE_B', 'WIKI', 'TRACKER']) tokens[provider] = await tokenOf(ann, provider);
+const installation = (await make.installation({ owner: ann, installationId: 4711, name: 'acme' })).id;
 
 async function tokenOf(who: Person, provider: string): Promise<string> {
   const token = { provider, accountName: `${provider} of ${who.userId}`, accessToken: 'token' };

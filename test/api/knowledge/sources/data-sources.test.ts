@@ -1,23 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addFile, indexed, itemsOf } from '../../../support/knowledge/knowledge.ts';
 import { makeFor, type Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { startService, withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
 /** Of Ann's organization. */
-let colleague: Person;
-let stranger: Person;
-let agent: { readonly id: string };
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  colleague = await make.person({ organization });
-  stranger = await make.person();
-  agent = await make.agent({ owner: ann });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const colleague = await make.person({ organization });
+const stranger = await make.person();
+const agent = await make.agent({ owner: ann });
 
 const newSource = (data: unknown = { hours: 'Open from nine to five' }, owner = ann, agentId = agent.id) =>
   make.apiDataSource({ owner, agentId, data });

@@ -1,12 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { describe, expect, it } from 'vitest';
 import { withService } from '../../../support/service.ts';
 
 const { make } = await withService();
-let ann: Person;
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const mutation = `mutation ($agentId: ID!, $dataSourceId: ID!) {
   detachDataSource(agentId: $agentId, dataSourceId: $dataSourceId) { agentId dataSourceId agent { sources { nodes { id } } } dataSource { usageCount } }

@@ -1,18 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { crawlBounds } from '../../../../src/entities/knowledge/data-source.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann })).id;
 
 const site = {
   ...{ url: 'http://127.0.0.1:9/', includeFiles: false, includedFileTypes: ['PDF'] },

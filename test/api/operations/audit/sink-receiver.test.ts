@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { checkAll } from '../../../../src/start/checks/checks.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { freePort } from '../../../support/processes/free-port.ts';
@@ -13,19 +13,17 @@ const secret = `whsec_${randomBytes(32).toString('base64')}`;
 const port = await freePort();
 const url = `http://127.0.0.1:${port}/`;
 const env = { AUDIT_SINK_URL: url, AUDIT_SINK_SECRET: `whsec_${randomBytes(32).toString('base64')},${secret}` };
-let receiver: ChildProcess;
 let written = '';
 
-beforeAll(async () => {
-  receiver = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    env: { PORT: String(port), AUDIT_SINK_SECRET: secret },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  receiver.stdout?.on('data', (text) => {
-    written += text;
-  });
-  await eventually(() => fetch(url));
+const receiver = spawn(process.execPath, ['--input-type=module', '-e', program], {
+  env: { PORT: String(port), AUDIT_SINK_SECRET: secret },
+  stdio: ['ignore', 'pipe', 'inherit'],
 });
+receiver.stdout?.on('data', (text) => {
+  written += text;
+});
+await eventually(() => fetch(url));
+
 afterAll(() => {
   receiver.kill();
 });

@@ -1,16 +1,12 @@
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** Datasets and the gate of an agent in its bundle. */
 const { make, service } = await withService('web');
-let ann: Person;
-let bob: Person;
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
 
 async function ask(document: string, variables: object) {
   const { data, errors } = await ann.graphql(document, { ...variables });

@@ -1,12 +1,8 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { expect, it } from 'vitest';
 import { withService } from '../../../support/service.ts';
 
 const { make } = await withService();
-let ann: Person;
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
 
 const agent = { name: 'A', description: 'd', instructions: 'i', src: '', modelId: 'parley/offline' };
 const mcp = (data: object) => ({ tools: [{ name: 'files', type: 'MCP_SERVER', data }] });

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../../src/entities/people/caller.ts';
 import { scopes } from '../../../../src/entities/people/caller.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -11,15 +11,9 @@ const ofPerson = (userId: string) => `exportPersonData(input: { userId: "${userI
 const own = 'exportPersonData(input: {})';
 const readScopes = scopes.filter((scope) => scope.endsWith(':READ') && scope !== 'ADMIN:READ');
 
-let organization: Organization;
-let admin: Person;
-let ann: Person;
-
-beforeAll(async () => {
-  organization = await make.organization();
-  admin = await make.person({ organization, role: 'ADMIN' });
-  ann = await make.person({ organization });
-});
+const organization = await make.organization();
+const admin = await make.person({ organization, role: 'ADMIN' });
+const ann = await make.person({ organization });
 
 async function begun(who: Person, mutation: string): Promise<string> {
   const { data, errors } = await who.graphql(`mutation { started: ${mutation} { id } }`);

@@ -1,24 +1,19 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type Followed, follow as followed } from '../../../support/apis/live.ts';
 import { addFile } from '../../../support/knowledge/knowledge.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import { countStatements } from '../../../support/storage/statements.ts';
 
 const { service, make, upstream } = await withService('model', {});
-let organization: Organization;
-let ann: Person;
-let bob: Person;
-let admin: Person;
 const open: Followed[] = [];
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
+
 afterEach(async () => {
   for (const stream of open.splice(0)) stream.stop();
   await eventually(() => expect(service.deps.live.followed).toEqual([]));

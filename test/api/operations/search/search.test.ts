@@ -1,19 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { countFewestStatements } from '../../../support/storage/statements.ts';
 
 const { service, make, upstream } = await withService('model', {});
-let organization: Organization;
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
 
 const members = `kind title snippet titleHighlights { start end } highlights { start end }
   ... on AgentSearchResult { node { id } } ... on ChatSearchResult { node { id } }

@@ -1,6 +1,5 @@
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startMetadataServer } from '../../../support/people/metadata-server.ts';
 import { AgreeingPerson, browserOf, callback, makeChallenge, openRequest, postForm } from '../../../support/people/oauth.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
@@ -9,12 +8,10 @@ import { withService } from '../../../support/service.ts';
 /** Which clients may ask at all: those with a metadata document, those that register, and what the setting says. */
 const site = await startMetadataServer();
 const { service, make } = await withService('model', { env: { OAUTH_CLIENTS: 'all' } });
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-  await make.agent({ owner: ann, name: 'Ada' });
-});
+const ann = await make.person();
+await make.agent({ owner: ann, name: 'Ada' });
+
 afterAll(() => site.close());
 
 const documentFor = (path: string, more: object = {}) => ({

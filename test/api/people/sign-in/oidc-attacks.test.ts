@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../../src/settings.ts';
 import { checkSignIn } from '../../../../src/start/checks/checks.ts';
 import type { Reply } from '../../../support/client.ts';
@@ -13,16 +13,14 @@ const { service, make } = await withService('plain', {
   env: { LOG_LEVEL: 'warn', SIGN_IN: 'oidc', ...settingsOf('ONE', honest.issuer), ...settingsOf('TWO', other.issuer) },
   onLog: (line) => lines.push(line),
 });
-let home: { readonly id: string; readonly tenantId: string };
 let email = '';
 const password = 'a password long enough';
 const unknownSecret = 'A'.repeat(43);
 const onlyProviders = 'People sign in by single sign-on only here: open /sign-in. Passwords, passkeys and invitations are off.';
 
-beforeAll(async () => {
-  const { data } = await service.client().graphql('{ viewer { organization { id tenantId } } }');
-  home = data.viewer.organization;
-});
+const { data } = await service.client().graphql('{ viewer { organization { id tenantId } } }');
+const home = data.viewer.organization;
+
 beforeEach(async () => {
   lines.length = 0;
   email = (await make.person({ organization: home })).email;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Person } from '../../../support/make.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../../support/people/identity-provider.ts';
 import { WalkingBrowser } from '../../../support/people/walk.ts';
@@ -15,13 +15,11 @@ const { service, make } = await withService('plain', {
   },
   onLog: (line) => lines.push(line),
 });
-let home: { readonly id: string; readonly tenantId: string };
 
-beforeAll(async () => {
-  provider.register(service.url, 'idp');
-  const { data } = await service.client().graphql('{ viewer { organization { id tenantId } } }');
-  home = data.viewer.organization;
-});
+provider.register(service.url, 'idp');
+const { data } = await service.client().graphql('{ viewer { organization { id tenantId } } }');
+const home = data.viewer.organization;
+
 afterAll(() => provider.close());
 
 const browser = () => new WalkingBrowser(() => service.url);

@@ -1,24 +1,19 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
-  const group = await ann.graphql(
-    'mutation { createGroup(input: { name: "Pilots", availability: EVERYONE, memberEmails: [] }) { id } }',
-  );
-  const rename = 'mutation ($id: ID!) { updateGroup(id: $id, input: { name: "Captains", availability: RESTRICTED }) { id } }';
-  await ann.graphql(rename, { id: group.data.createGroup.id });
-  await make.agent({ owner: bob, name: 'Harbour pilot' });
-  await bob.graphql('{ users { nodes { id } } }');
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
+const group = await ann.graphql(
+  'mutation { createGroup(input: { name: "Pilots", availability: EVERYONE, memberEmails: [] }) { id } }',
+);
+const rename = 'mutation ($id: ID!) { updateGroup(id: $id, input: { name: "Captains", availability: RESTRICTED }) { id } }';
+await ann.graphql(rename, { id: group.data.createGroup.id });
+await make.agent({ owner: bob, name: 'Harbour pilot' });
+await bob.graphql('{ users { nodes { id } } }');
 
 describe.skipIf(!hasBrowser())('the audit log in the console', () => {
   it('says who did what, with what was before and after, and is narrowed by kind and person', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { startMeaningServer } from '../../../support/knowledge/embedding-server.ts';
@@ -13,13 +13,9 @@ const { service, make, upstream } = await withService('model', {
   env: { ...(await pricedModelSettings()), OPENAI_BASE_URL: meaning.url, EMBEDDING_MODEL: 'openai/first' },
 });
 const hasVectors = service.deps.storage.knowledge.embeddings !== undefined;
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
 
 afterAll(() => meaning.close());
 

@@ -1,21 +1,15 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
 const modelId = 'openai/test-model';
-let ann: Person;
-let bob: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', modelId, visibility: 'ORGANIZATION' })).id;
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', modelId, visibility: 'ORGANIZATION' })).id;
 
 /** What the model was asked. */
 async function asked(question: string): Promise<string> {

@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  await service.client().graphql('mutation ($id: ID!) { setOperator(id: $id, isOperator: true) { id } }', { id: ann.userId });
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+await service.client().graphql('mutation ($id: ID!) { setOperator(id: $id, isOperator: true) { id } }', { id: ann.userId });
 
 describe.skipIf(!hasBrowser())('the installation in the console', () => {
   it('tells an operator how it is, tests a model, and makes an organization with a limit', async () => {

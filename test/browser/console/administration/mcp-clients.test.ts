@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startGuardedMcp } from '../../../fixtures/upstreams/mcp/authorization.ts';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** An administrator saves the client of an MCP server, and a member signs in with it. */
@@ -17,14 +16,11 @@ const guarded = await startGuardedMcp({
   ],
   features: { registration: { enabled: false } },
 });
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
-  bob = await make.person({ organization, name: 'Bob Example' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
+const bob = await make.person({ organization, name: 'Bob Example' });
+
 afterAll(() => guarded.close());
 
 describe.skipIf(!hasBrowser())('clients of MCP servers in the console', () => {

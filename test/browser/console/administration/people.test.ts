@@ -1,15 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example', email: 'ann@people.example' });
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example', email: 'ann@people.example' });
 
 describe.skipIf(!hasBrowser())('people in the console', () => {
   it('are invited by a link that is shown once, and are members when they accepted it', async () => {

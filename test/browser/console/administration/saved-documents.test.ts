@@ -1,19 +1,14 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** A session of a browser runs documents of the console, and what the organization has saved, and nothing else. */
 const { service, make } = await withService('model', { env: { TRUSTED_DOCUMENTS: 'sessions' } });
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', modelId: 'openai/test-model' })).id;
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', modelId: 'openai/test-model' })).id;
 
 /** The operations that a page was refused for their documents, and how many it sent. */
 function watchOperations(page: Page): { readonly refused: string[]; sent: number } {

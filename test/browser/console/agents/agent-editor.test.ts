@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { startApiServer } from '../../../support/egress/api-server.ts';
-import type { Organization, Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
-let organization: Organization;
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
-  bob = await make.person({ organization, name: 'Bob Builder' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
+const bob = await make.person({ organization, name: 'Bob Builder' });
 
 const section = (page: Page, name: string) => page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name });
 const save = async (page: Page) => {

@@ -1,19 +1,15 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { pricedModelSettings } from '../../../support/runs/priced-model.ts';
 import { withService } from '../../../support/service.ts';
 
 /** The dialogs of the evaluation of an agent. One of the models has a price. */
 const { service, make, upstream } = await withService('model', { env: await pricedModelSettings() });
 const modelId = 'lab/priced';
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ organization: await make.organization(), role: 'ADMIN', name: 'Ann Example' });
-});
+const ann = await make.person({ organization: await make.organization(), role: 'ADMIN', name: 'Ann Example' });
 
 async function ask(query: string, variables: Readonly<Record<string, unknown>>) {
   const { data, errors } = await ann.graphql(query, variables);

@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** Datasets, experiments and the gate of an agent in its editor. */
 const { service, make, upstream } = await withService('model');
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person({ organization: await make.organization(), role: 'ADMIN', name: 'Ann Example' });
-});
+const ann = await make.person({ organization: await make.organization(), role: 'ADMIN', name: 'Ann Example' });
 
 async function ask(query: string, variables: Readonly<Record<string, unknown>>) {
   const { data, errors } = await ann.graphql(query, variables);

@@ -1,21 +1,16 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** Two people change one part of an agent: neither replaces what the other wrote without a word. */
 const { service, make } = await withService('model');
-let organization: Organization;
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
-  bob = await make.person({ organization, role: 'ADMIN', name: 'Bob Builder' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
+const bob = await make.person({ organization, role: 'ADMIN', name: 'Bob Builder' });
 
 async function ask(person: Person, query: string, variables: Readonly<Record<string, unknown>>) {
   const { data, errors } = await person.graphql(query, variables);

@@ -1,21 +1,16 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** The versions of an agent in its editor: what people get, what an editor tries, and how one goes back. */
 const { service, make, upstream } = await withService('model');
-let organization: Organization;
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
-  bob = await make.person({ organization, name: 'Bob Builder' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
+const bob = await make.person({ organization, name: 'Bob Builder' });
 
 /** An agent of Ann that Bob may edit, and whose changes wait. */
 async function makeAgent(name: string): Promise<string> {

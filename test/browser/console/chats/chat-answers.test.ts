@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
-import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
+import { startApiServer } from '../../../support/egress/api-server.ts';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer, type UpstreamScript } from '../../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model');
-let api: ApiServer;
-let ann: Person;
-let agentId: string;
 
 const answer = [
   '# Prices\n\nA repair costs **15 €** [1], not `20`. See [the list](https://prices.example/list) [7].\n\n',
@@ -19,17 +15,16 @@ const answer = [
   'Never <b>this</b> & that. ![chart](https://pictures.example/chart.png)\n\n- one\n\n- two',
 ];
 
-beforeAll(async () => {
-  api = await startApiServer();
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Bicycle shop', intermediateStepsVisible: true })).id;
-  const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
-  await indexed(ann, (await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data })).id);
-  const parameters = { type: 'object', properties: { part: { type: 'string' } }, required: ['part'] };
-  const order = { method: 'POST', url: `${api.url}/orders`, parameters, body: '{"part":"{part}"}', requireApproval: true };
-  const { status, body } = await ann.post(`/api/v1/ais/${agentId}/tools`, { name: 'order', type: 'API_FUNCTION', data: order });
-  if (status >= 300) throw new Error(JSON.stringify(body));
-});
+const api = await startApiServer();
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Bicycle shop', intermediateStepsVisible: true })).id;
+const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
+await indexed(ann, (await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data })).id);
+const parameters = { type: 'object', properties: { part: { type: 'string' } }, required: ['part'] };
+const order = { method: 'POST', url: `${api.url}/orders`, parameters, body: '{"part":"{part}"}', requireApproval: true };
+const { status, body } = await ann.post(`/api/v1/ais/${agentId}/tools`, { name: 'order', type: 'API_FUNCTION', data: order });
+if (status >= 300) throw new Error(JSON.stringify(body));
+
 afterAll(() => api.close());
 
 const open = async (view = {}) => {

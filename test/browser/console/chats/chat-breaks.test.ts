@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type FrontProxy, startFrontProxy } from '../../../support/apis/front-proxy.ts';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startFrontProxy } from '../../../support/apis/front-proxy.ts';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
 /** Whatever happens to the connection while an answer comes: the reader is told, and in the end sees what the service has, each word once. */
 const { service, make, upstream } = await withService('model', { env: { SSE_HEARTBEAT_MS: '500' } });
-let proxy: FrontProxy;
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  proxy = await startFrontProxy(() => service.url);
-  ann = await make.person({ name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
-});
+const proxy = await startFrontProxy(() => service.url);
+const ann = await make.person({ name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
+
 afterAll(() => proxy.close());
 
 const words = Array.from({ length: 40 }, (_, index) => `word${index} `);

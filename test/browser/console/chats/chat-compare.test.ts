@@ -1,10 +1,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { scriptedUpstream, withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
@@ -14,14 +13,10 @@ const price = { inputPerMillionTokens: 2, outputPerMillionTokens: 8 };
 const models = [{ name: 'other-model', price }];
 writeFileSync(file, JSON.stringify({ providers: [{ id: 'lab', baseUrl: (await scriptedUpstream()).url, models }] }));
 const { service, make, upstream } = await withService('model', { env: { MODELS_FILE: file } });
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', instructions: 'Be brief.' })).id;
-  await make.agent({ owner: ann, name: 'Poet', instructions: 'Rhyme.' });
-});
+const ann = await make.person({ name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', instructions: 'Be brief.' })).id;
+await make.agent({ owner: ann, name: 'Poet', instructions: 'Rhyme.' });
 
 type View = Parameters<typeof openConsole>[3];
 

@@ -1,5 +1,5 @@
 import type { Locator } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import {
   accessibilityFaults,
@@ -8,18 +8,13 @@ import {
   openConsole,
   overflowWidth,
 } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { answers } from '../../../unit/console/answers.ts';
 
 const { service, make, upstream } = await withService('model');
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Teacher' })).id;
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Teacher' })).id;
 
 /** The drawn answer to a question. Its text comes in pieces of some signs. */
 async function answered(text: string, view: ConsoleView = {}) {

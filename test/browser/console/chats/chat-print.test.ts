@@ -1,32 +1,26 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
 const turns = 70;
-let ann: Person;
-let agentId: string;
-let chatId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
-  const data = { fee: 'A berth for one night costs forty crowns.' };
-  const source = await make.apiDataSource({ owner: ann, agentId, name: 'Fees', data });
-  await indexed(ann, source.id);
-  chatId = (await make.chat({ owner: ann, agentId, name: 'Berths' })).id;
-  const idOf = (n: string) => `'msg_01h' || lpad((${n})::text, 23, '0')`;
-  await service.deps.storage.db.pool.query(
-    `insert into messages (id, "parentId", "createdAt", "updatedAt", "chatId", ordinal, role, content)
-     select ${idOf('n')}, case when n > 0 then ${idOf('n - 1')} end, now(), now(), $1, n, case n % 2 when 0 then 'user' else 'assistant' end,
-       'Message ' || n
-     from generate_series(0, $2::int - 1) as n`,
-    [chatId, 2 * turns],
-  );
-});
+const ann = await make.person({ name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
+const data = { fee: 'A berth for one night costs forty crowns.' };
+const source = await make.apiDataSource({ owner: ann, agentId, name: 'Fees', data });
+await indexed(ann, source.id);
+const chatId = (await make.chat({ owner: ann, agentId, name: 'Berths' })).id;
+const idOf = (n: string) => `'msg_01h' || lpad((${n})::text, 23, '0')`;
+await service.deps.storage.db.pool.query(
+  `insert into messages (id, "parentId", "createdAt", "updatedAt", "chatId", ordinal, role, content)
+   select ${idOf('n')}, case when n > 0 then ${idOf('n - 1')} end, now(), now(), $1, n, case n % 2 when 0 then 'user' else 'assistant' end,
+     'Message ' || n
+   from generate_series(0, $2::int - 1) as n`,
+  [chatId, 2 * turns],
+);
 
 describe.skipIf(!hasBrowser())('a chat on paper', () => {
   it('is the whole chat: names, every message, what is cited, and nothing to press', async () => {

@@ -1,20 +1,15 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
 /** What is sent while an answer is being given, and what the agent gets of a chat. */
 const { service, make, upstream } = await withService('model');
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
-});
+const ann = await make.person({ name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
 
 type View = Parameters<typeof openConsole>[3];
 

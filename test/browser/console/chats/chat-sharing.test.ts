@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { sessionFor } from '../../../support/browser/console-sessions.ts';
@@ -8,18 +8,12 @@ import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model', { env: { SHARE_WITH_ANYONE: 'on' } });
-let ann: Person;
-let bob: Person;
-let boss: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization, name: 'Ann Example' });
-  bob = await make.person({ organization, name: 'Bob Reader' });
-  boss = await make.person({ organization, name: 'Berta Boss', role: 'ADMIN' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', visibility: 'ORGANIZATION' })).id;
-});
+const organization = await make.organization();
+const ann = await make.person({ organization, name: 'Ann Example' });
+const bob = await make.person({ organization, name: 'Bob Reader' });
+const boss = await make.person({ organization, name: 'Berta Boss', role: 'ADMIN' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', visibility: 'ORGANIZATION' })).id;
 
 async function newChat(prompt = 'When is high tide?', answer = 'At **noon**.'): Promise<string> {
   const { id } = await make.chat({ owner: ann, agentId, name: 'Tides' });

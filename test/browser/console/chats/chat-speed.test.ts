@@ -1,8 +1,7 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { openConsole } from '../../../support/browser/console.ts';
 import { measureTasks } from '../../../support/browser/processor-time.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /**
@@ -13,13 +12,9 @@ const openMaxMs = 1_500;
 const taskMaxMs = 150;
 const messageCount = 5_000;
 const { service, make, upstream } = await withService('model');
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
-});
+const ann = await make.person({ name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
 
 let chatCount = 0;
 

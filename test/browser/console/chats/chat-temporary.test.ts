@@ -1,28 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { startApiServer } from '../../../support/egress/api-server.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model');
 const marker = 'quokka-4711';
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', generateCitations: true })).id;
-  const source = await make.apiDataSource({
-    owner: ann,
-    agentId,
-    name: 'Prices',
-    data: { repair: 'A puncture repair costs 15 euro' },
-  });
-  await indexed(ann, source.id);
+const ann = await make.person({ name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', generateCitations: true })).id;
+const source = await make.apiDataSource({
+  owner: ann,
+  agentId,
+  name: 'Prices',
+  data: { repair: 'A puncture repair costs 15 euro' },
 });
+await indexed(ann, source.id);
 
 /** Tables of the database with the text in any row. */
 async function tablesWith(text: string): Promise<readonly string[]> {

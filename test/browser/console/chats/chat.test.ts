@@ -1,24 +1,19 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model');
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  const agent = await make.agent({
-    owner: ann,
-    name: 'Harbour pilot',
-    description: 'Knows the harbour and its tides.',
-    introduction: 'Ask me about the harbour.',
-  });
-  agentId = agent.id;
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const agent = await make.agent({
+  owner: ann,
+  name: 'Harbour pilot',
+  description: 'Knows the harbour and its tides.',
+  introduction: 'Ask me about the harbour.',
 });
+const agentId = agent.id;
 
 describe.skipIf(!hasBrowser())('the chat of the console', () => {
   it('begins a chat with the suggested question, streams the answer, and goes on after a reload in its middle', async () => {

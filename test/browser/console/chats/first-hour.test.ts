@@ -1,7 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /**
@@ -9,19 +8,16 @@ import { withService } from '../../../support/service.ts';
  * BROWSER_PICTURES=docs/pictures it takes the pictures of that page.
  */
 const { service, make, upstream } = await withService('model');
-let ann: Person;
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ name: 'Ann Example', organization });
-  const owner = await make.person({ name: 'Bob Example', organization });
-  const description = 'Answers questions about our workshop.';
-  await make.agent({ owner, name: 'Workshop', description, visibility: 'ORGANIZATION', modelId: 'openai/test-model' });
-  const input = {
-    ...{ name: 'Reply to a customer', command: 'reply', visibility: 'ORGANIZATION' },
-    text: 'Write a {{tone: friendly | short | formal = friendly}} reply to {{customer}}: {{what to say}}',
-  };
-  await owner.graphql('mutation ($input: CreatePromptInput!) { createPrompt(input: $input) { id } }', { input });
-});
+const organization = await make.organization();
+const ann = await make.person({ name: 'Ann Example', organization });
+const owner = await make.person({ name: 'Bob Example', organization });
+const description = 'Answers questions about our workshop.';
+await make.agent({ owner, name: 'Workshop', description, visibility: 'ORGANIZATION', modelId: 'openai/test-model' });
+const input = {
+  ...{ name: 'Reply to a customer', command: 'reply', visibility: 'ORGANIZATION' },
+  text: 'Write a {{tone: friendly | short | formal = friendly}} reply to {{customer}}: {{what to say}}',
+};
+await owner.graphql('mutation ($input: CreatePromptInput!) { createPrompt(input: $input) { id } }', { input });
 
 const said = [
   [

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, type ConsoleView, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import {
   chatGptConversation,
   claudeConversation,
@@ -14,11 +13,9 @@ import { importFile } from '../../../support/operations/chat-imports.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('model');
-let ann: Person;
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  await make.agent({ owner: ann, name: 'Harbour pilot', visibility: 'ORGANIZATION', modelId: 'openai/test-model' });
-});
+const ann = await make.person({ name: 'Ann Example' });
+await make.agent({ owner: ann, name: 'Harbour pilot', visibility: 'ORGANIZATION', modelId: 'openai/test-model' });
+
 const newcomer = () => make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
 const jsonFile = (name: string, content: unknown) => ({
   name,

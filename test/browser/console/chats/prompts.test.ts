@@ -1,15 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, type ConsoleView, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('model');
-let ann: Person;
-beforeAll(async () => {
-  ann = await make.person({ name: 'Ann Example' });
-  await make.agent({ owner: ann, name: 'Harbour pilot', visibility: 'ORGANIZATION', modelId: 'openai/test-model' });
-});
+const ann = await make.person({ name: 'Ann Example' });
+await make.agent({ owner: ann, name: 'Harbour pilot', visibility: 'ORGANIZATION', modelId: 'openai/test-model' });
+
 const newcomer = (name: string) => make.person({ name, organization: { id: ann.orgId, tenantId: ann.tenantId } });
 const create = async (who: Person, input: object) => {
   const { errors } = await who.graphql('mutation ($input: CreatePromptInput!) { createPrompt(input: $input) { id } }', { input });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { GoogleDrive } from '../../../fixtures/upstreams/google-drive.ts';
 import { googleGroup } from '../../../fixtures/upstreams/google-sharing.ts';
 import { hasBrowser } from '../../../support/browser/browser.ts';
@@ -15,43 +15,36 @@ const google = await GoogleDrive.start();
 const { service, make, upstream } = await withService('model', { env: googleSettings(google) });
 const mirrored = mirroredSources(service, google);
 afterAll(() => google.server.close());
-let admin: Person;
-let mia: Person;
-let tom: Person;
-let agentId: string;
-let sourceId: string;
 
 const question = 'Which bonus is paid this year?';
 const user = (person: Person) => ({ id: `p-${person.userId}`, type: 'user', role: 'reader', emailAddress: person.email });
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  admin = await make.person({ name: 'Ann Example', organization, role: 'ADMIN' });
-  mia = await make.person({ name: 'Mia Sales', organization });
-  tom = await make.person({ name: 'Tom Workshop', organization });
-  await mirrored.verify(mia, tom);
-  const folder = google.folder('handbook').id;
-  google.add({
-    id: 'sales',
-    name: 'Bonus of the sales team.md',
-    parents: [folder],
-    text: '# Bonus of the sales team\n\nThe sales team is paid a bonus of 8 % of each contract that is signed this year.',
-  });
-  google.add({
-    id: 'workshop',
-    name: 'Bonus of the workshop.md',
-    parents: [folder],
-    text: '# Bonus of the workshop\n\nThe workshop is paid a bonus of 400 € this year, with the wages of December.',
-  });
-  google.sharing.groups.set('sales@acme.example', [{ email: mia.email, id: `p-${mia.userId}`, type: 'USER' }]);
-  google.share('sales', [googleGroup('sales')]);
-  google.share('workshop', [user(tom)]);
-  const description = 'Answers what people ask about their work.';
-  const look = { visibility: 'ORGANIZATION', intermediateStepsVisible: true, modelId: 'openai/test-model', description };
-  agentId = (await make.agent({ owner: admin, name: 'Human resources', ...look })).id;
-  const connection = await mirrored.connect(admin, 'drive@acme.example');
-  sourceId = await mirrored.add(admin, agentId, connection, { id: folder, name: 'Handbook' });
+const organization = await make.organization();
+const admin = await make.person({ name: 'Ann Example', organization, role: 'ADMIN' });
+const mia = await make.person({ name: 'Mia Sales', organization });
+const tom = await make.person({ name: 'Tom Workshop', organization });
+await mirrored.verify(mia, tom);
+const folder = google.folder('handbook').id;
+google.add({
+  id: 'sales',
+  name: 'Bonus of the sales team.md',
+  parents: [folder],
+  text: '# Bonus of the sales team\n\nThe sales team is paid a bonus of 8 % of each contract that is signed this year.',
 });
+google.add({
+  id: 'workshop',
+  name: 'Bonus of the workshop.md',
+  parents: [folder],
+  text: '# Bonus of the workshop\n\nThe workshop is paid a bonus of 400 € this year, with the wages of December.',
+});
+google.sharing.groups.set('sales@acme.example', [{ email: mia.email, id: `p-${mia.userId}`, type: 'USER' }]);
+google.share('sales', [googleGroup('sales')]);
+google.share('workshop', [user(tom)]);
+const description = 'Answers what people ask about their work.';
+const look = { visibility: 'ORGANIZATION', intermediateStepsVisible: true, modelId: 'openai/test-model', description };
+const agentId = (await make.agent({ owner: admin, name: 'Human resources', ...look })).id;
+const connection = await mirrored.connect(admin, 'drive@acme.example');
+const sourceId = await mirrored.add(admin, agentId, connection, { id: folder, name: 'Handbook' });
 
 /** Asks the question in a new chat, and opens what the answer cites. */
 async function askAs(person: Person, text: string) {

@@ -1,18 +1,13 @@
 import type { Locator } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { openConsole } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: '港の案内' })).id;
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: '港の案内' })).id;
 
 /** The key that confirms a word of an input method, as Safari tells of it: behind the end of the composition, with the key code alone. */
 async function confirmWord(box: Locator, key = 'Enter'): Promise<void> {

@@ -1,22 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { makePdf } from '../../../support/knowledge/documents.ts';
 import { addFile, indexed, longText } from '../../../support/knowledge/knowledge.ts';
-import type { Organization, Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
 const fact = 'The lighthouse shows three white flashes every ten seconds during fog.';
-let organization: Organization;
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
-  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', visibility: 'ORGANIZATION' })).id;
-});
+const organization = await make.organization();
+const ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
+const agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', visibility: 'ORGANIZATION' })).id;
 
 /** Where a passage of a new document stands. */
 async function added(filename: string, content: string | Uint8Array, type: string, question: string) {

@@ -1,13 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('model');
-let ann: Person;
 let release = () => {};
 const held = new Promise<void>((resolve) => (release = resolve));
 let isForbidden = true;
@@ -27,11 +25,10 @@ const site = createServer(async (req, res) => {
   res.end(isRefused ? '' : html);
 });
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  await make.agent({ owner: ann, name: 'Harbour pilot' });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+await make.agent({ owner: ann, name: 'Harbour pilot' });
+await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+
 afterAll(() => {
   site.closeAllConnections();
   site.close();

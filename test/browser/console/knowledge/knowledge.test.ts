@@ -1,17 +1,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { makePdf } from '../../../support/knowledge/documents.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
 const folder = join(mkdtempSync(join(tmpdir(), 'parley-knowledge-')), 'Harbour handbook');
-let ann: Person;
 
 const rules = `# Harbour rules
 
@@ -22,17 +20,16 @@ Boats over twelve metres need a pilot.
 A berth for one night costs forty crowns, and a week costs two hundred.
 `;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  mkdirSync(join(folder, 'safety'), { recursive: true });
-  writeFileSync(join(folder, 'rules.md'), rules);
-  writeFileSync(join(folder, '.hidden'), 'nobody reads this');
-  const pages = [
-    { heading: 'Tides', columns: ['High water comes twice a day at the northern quay.'] },
-    { heading: 'Lights', columns: ['The lighthouse shows three white flashes every ten seconds during fog.'] },
-  ];
-  writeFileSync(join(folder, 'safety', 'lights.pdf'), await makePdf(pages));
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+mkdirSync(join(folder, 'safety'), { recursive: true });
+writeFileSync(join(folder, 'rules.md'), rules);
+writeFileSync(join(folder, '.hidden'), 'nobody reads this');
+const pages = [
+  { heading: 'Tides', columns: ['High water comes twice a day at the northern quay.'] },
+  { heading: 'Lights', columns: ['The lighthouse shows three white flashes every ten seconds during fog.'] },
+];
+writeFileSync(join(folder, 'safety', 'lights.pdf'), await makePdf(pages));
+
 afterAll(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
 
 describe.skipIf(!hasBrowser())('knowledge in the console', () => {

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { GoogleDrive } from '../../../fixtures/upstreams/google-drive.ts';
 import { googleGroup } from '../../../fixtures/upstreams/google-sharing.ts';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { googleSettings, mirroredSources } from '../../../support/knowledge/mirrored.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 const google = await GoogleDrive.start();
@@ -13,27 +12,23 @@ const mirrored = mirroredSources(service, google);
 const { storage } = service.deps;
 const { prisma } = storage.db;
 afterAll(() => google.server.close());
-let ann: Person;
-let bob: Person;
 let sourceId: string;
 const address = () => `/knowledge/${sourceId}/permissions`;
 
-beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ name: 'Ann Example', organization, role: 'ADMIN' });
-  bob = await make.person({ name: 'Bob Other', organization });
-  await mirrored.verify(ann);
-  await make.agent({ owner: ann, name: 'Workshop' });
-  const folder = google.folder('Plans').id;
-  google.sharing.directory = 'noScope';
-  for (const name of ['Budget', 'Holidays', 'Rules']) {
-    google.add({ id: name, name: `${name}.md`, parents: [folder], text: `# ${name}\n\nThe ${name} of this year.` });
-  }
-  google.share('Budget', [googleGroup('board')]);
-  google.share('Holidays', [{ id: `p-${ann.userId}`, type: 'user', role: 'reader', emailAddress: ann.email }]);
-  google.sharing.closed.add('Rules');
-  await mirrored.connect(ann, 'drive@acme.example');
-});
+const organization = await make.organization();
+const ann = await make.person({ name: 'Ann Example', organization, role: 'ADMIN' });
+const bob = await make.person({ name: 'Bob Other', organization });
+await mirrored.verify(ann);
+await make.agent({ owner: ann, name: 'Workshop' });
+const folder = google.folder('Plans').id;
+google.sharing.directory = 'noScope';
+for (const name of ['Budget', 'Holidays', 'Rules']) {
+  google.add({ id: name, name: `${name}.md`, parents: [folder], text: `# ${name}\n\nThe ${name} of this year.` });
+}
+google.share('Budget', [googleGroup('board')]);
+google.share('Holidays', [{ id: `p-${ann.userId}`, type: 'user', role: 'reader', emailAddress: ann.email }]);
+google.sharing.closed.add('Rules');
+await mirrored.connect(ann, 'drive@acme.example');
 
 describe.skipIf(!hasBrowser())('the permissions of a source in the console', () => {
   it('are asked for when a source is added, and then the page says what is known of them', async () => {

@@ -1,21 +1,15 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { pricedModel, pricedModelSettings } from '../../../support/runs/priced-model.ts';
 import { withService } from '../../../support/service.ts';
 
 /** How people sort runs: two beside each other, tags, and filters that one saves. */
 const { service, make, upstream } = await withService('model', { env: await pricedModelSettings() });
-let ann: Person;
-let clerkId: string;
-let poetId: string;
 
-beforeAll(async () => {
-  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
-  clerkId = (await make.agent({ owner: ann, name: 'Clerk', modelId: pricedModel, instructions: 'Be brief.' })).id;
-  poetId = (await make.agent({ owner: ann, name: 'Poet', modelId: pricedModel, instructions: 'Rhyme.' })).id;
-});
+const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+const clerkId = (await make.agent({ owner: ann, name: 'Clerk', modelId: pricedModel, instructions: 'Be brief.' })).id;
+const poetId = (await make.agent({ owner: ann, name: 'Poet', modelId: pricedModel, instructions: 'Rhyme.' })).id;
 
 async function ask(agentId: string, prompt: string, text: string, tokens: number): Promise<string> {
   const { id } = await make.chat({ owner: ann, agentId });

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
-import type { Organization, Person } from '../../../support/make.ts';
+import type { Person } from '../../../support/make.ts';
 import { pricedModel, pricedModelSettings, pricedUsage } from '../../../support/runs/priced-model.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
@@ -10,15 +10,10 @@ import { heldAnswer } from '../../../support/upstream.ts';
 const model = pricedModel;
 const usage = pricedUsage;
 const { service, make, upstream } = await withService('model', { env: await pricedModelSettings() });
-let organization: Organization;
-let ann: Person;
-let bob: Person;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
-  bob = await make.person({ organization, name: 'Bob Builder' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
+const bob = await make.person({ organization, name: 'Bob Builder' });
 
 /** An agent that knows what colour bicycles have. */
 async function knowingAgent(owner: Person, name: string) {

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { pixel, startImageServer } from '../../../../fixtures/upstreams/images.ts';
-import type { Person } from '../../../../support/make.ts';
 import { sampled } from '../../../../support/property/sample.ts';
 import { messagesOf } from '../../../../support/runs/research.ts';
 import { withService } from '../../../../support/service.ts';
@@ -11,13 +10,10 @@ const server = await startImageServer();
 const { make, upstream } = await withService('model', { env: { IMAGE_MODEL: 'ollama/one', OLLAMA_BASE_URL: server.url } });
 const path = '/api/v2/responses';
 const tools = [{ type: 'image_generation' }];
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
+
 beforeEach(() => server.reset());
 afterAll(() => server.close());
 

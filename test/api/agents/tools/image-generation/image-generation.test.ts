@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { signedFileAddress } from '../../../../../src/engine/files/file-links.ts';
 import { type ImageAnswer, pixel, pixelReply, startImageServer } from '../../../../fixtures/upstreams/images.ts';
 import { ways } from '../../../../support/apis/ways.ts';
-import type { Person } from '../../../../support/make.ts';
 import { messagesOf, toolsOf } from '../../../../support/runs/research.ts';
 import { withService } from '../../../../support/service.ts';
 
@@ -11,13 +10,10 @@ const { service, make, upstream } = await withService('model', {
   env: { IMAGE_MODEL: 'ollama/one,ollama/two', OLLAMA_BASE_URL: server.url, IMAGE_TIMEOUT_MS: '1500' },
 });
 const dataUrl = `data:image/png;base64,${pixel.toString('base64')}`;
-let ann: Person;
-let agent: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agent = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
-});
+const ann = await make.person();
+const agent = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
+
 beforeEach(() => server.reset());
 afterAll(() => server.close());
 

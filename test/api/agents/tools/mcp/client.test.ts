@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../../fixtures/upstreams/mcp/server.ts';
 import { graphqlCompletion } from '../../../../support/apis/graphql-inputs.ts';
-import type { Person } from '../../../../support/make.ts';
 import { eventually } from '../../../../support/processes/eventually.ts';
 import { inTurn } from '../../../../support/property/sample.ts';
 import { withService } from '../../../../support/service.ts';
@@ -32,14 +31,11 @@ const { service, make, upstream } = await withService('model', {
 });
 const model = 'openai/test-model';
 const token = 't0p-s3cret-token';
-let ann: Person;
-let chatId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  const agent = await make.agent({ owner: ann, modelId: model });
-  chatId = (await make.chat({ owner: ann, agentId: agent.id })).id;
-});
+const ann = await make.person();
+const agent = await make.agent({ owner: ann, modelId: model });
+const chatId = (await make.chat({ owner: ann, agentId: agent.id })).id;
+
 beforeEach(() => server.reset());
 afterAll(async () => {
   await server.close();

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../../fixtures/upstreams/mcp/server.ts';
-import type { Person } from '../../../../support/make.ts';
 import { sampled } from '../../../../support/property/sample.ts';
 import { withService } from '../../../../support/service.ts';
 
@@ -8,16 +7,12 @@ import { withService } from '../../../../support/service.ts';
 const server = await startMcpUpstream();
 const { service, make, upstream } = await withService('model');
 const model = 'openai/test-model';
-let ann: Person;
-let chatId: string;
-let agentId: string;
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann, modelId: model })).id;
-  chatId = (await make.chat({ owner: ann, agentId })).id;
-  const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
-  await bob.post('/api/v1/connections/mcp-servers', { name: 'of-bob', url: server.url });
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann, modelId: model })).id;
+const chatId = (await make.chat({ owner: ann, agentId })).id;
+const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
+await bob.post('/api/v1/connections/mcp-servers', { name: 'of-bob', url: server.url });
+
 afterAll(() => server.close());
 
 const mcp = { type: 'mcp', server_label: 'shop', server_url: server.url };

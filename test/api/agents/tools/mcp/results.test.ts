@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../../fixtures/upstreams/mcp/server.ts';
-import type { Person } from '../../../../support/make.ts';
 import { sampled } from '../../../../support/property/sample.ts';
 import { withService } from '../../../../support/service.ts';
 
@@ -11,11 +10,9 @@ const servers = {
 };
 const { make, upstream } = await withService('model');
 const model = 'openai/test-model';
-let ann: Person;
 
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 afterAll(() => Promise.all(Object.values(servers).map((server) => server.close())));
 
 const results = () => {

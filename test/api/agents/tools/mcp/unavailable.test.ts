@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../../fixtures/upstreams/mcp/server.ts';
 import { graphqlCompletion, graphqlResponse } from '../../../../support/apis/graphql-inputs.ts';
-import type { Person } from '../../../../support/make.ts';
 import { withService } from '../../../../support/service.ts';
 import { graphqlInput } from '../../../../support/tools/graphql-tool.ts';
 
@@ -16,10 +15,8 @@ await gone.close();
 const { make, upstream } = await withService('model');
 const model = 'openai/test-model';
 const messages = [{ role: 'user', content: 'Go' }];
-let ann: Person;
-beforeAll(async () => {
-  ann = await make.person();
-});
+const ann = await make.person();
+
 afterAll(async () => {
   await Promise.all([server.close(), refusing.close(), moved.close()]);
 });

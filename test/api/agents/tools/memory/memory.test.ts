@@ -1,23 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ways } from '../../../../support/apis/ways.ts';
-import type { Organization, Person } from '../../../../support/make.ts';
+import type { Person } from '../../../../support/make.ts';
 import { messagesOf, toolsOf } from '../../../../support/runs/research.ts';
 import { withService } from '../../../../support/service.ts';
 import type { Upstream } from '../../../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model', { env: { MEMORIES_MAX: '4' } });
 const list = '/api/v1/memories';
-let ann: Person;
-let ben: Person;
-let home: Organization;
-let agent: string;
 
-beforeAll(async () => {
-  home = await make.organization();
-  ann = await make.person({ organization: home });
-  ben = await make.person({ organization: home });
-  agent = (await make.agent({ owner: ann, modelId: 'openai/test-model', visibility: 'ORGANIZATION' })).id;
-});
+const home = await make.organization();
+const ann = await make.person({ organization: home });
+const ben = await make.person({ organization: home });
+const agent = (await make.agent({ owner: ann, modelId: 'openai/test-model', visibility: 'ORGANIZATION' })).id;
 
 /** A model that makes one call of a function and then answers. @returns what the call answered, once asked. */
 function callsOnce(upstreamOf: Upstream, name: string, args: object): () => string {

@@ -1,18 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { signedFileAddress } from '../../../../../src/engine/files/file-links.ts';
-import type { Person } from '../../../../support/make.ts';
 import { withService } from '../../../../support/service.ts';
 
 const { service, make } = await withService();
 const hourMs = 3_600_000;
-let ann: Person;
-let chatId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  const agent = await make.agent({ owner: ann });
-  chatId = (await make.chat({ owner: ann, agentId: agent.id })).id;
-});
+const ann = await make.person();
+const agent = await make.agent({ owner: ann });
+const chatId = (await make.chat({ owner: ann, agentId: agent.id })).id;
 
 const files = () => `/api/v1/chats/${chatId}/files`;
 async function upload(content: string | Uint8Array, name: string, type: string): Promise<{ id: string; url: string }> {

@@ -1,26 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expireRecords, sweepLeftBehind } from '../../../../../src/domain/conversations/chats/files.ts';
 import type { TestClient } from '../../../../support/client.ts';
-import type { Organization, Person } from '../../../../support/make.ts';
 import { withService } from '../../../../support/service.ts';
 
 const sizeMax = 5 * 1024 * 1024;
 const { service, make } = await withService('plain', { env: { CHAT_FILES_MAX: '6' } });
-let organization: Organization;
-let ann: Person;
-let cleo: Person;
-let admin: Person;
-let bob: Person;
-let agent: { id: string };
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  cleo = await make.person({ organization });
-  admin = await make.person({ organization, role: 'ADMIN' });
-  bob = await make.person();
-  agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', modelId: 'parley/offline' });
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const cleo = await make.person({ organization });
+const admin = await make.person({ organization, role: 'ADMIN' });
+const bob = await make.person();
+const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', modelId: 'parley/offline' });
 
 const newChat = (owner: TestClient = ann, agentId = agent.id) => make.chat({ owner, agentId });
 const filesOf = (chat: { id: string }) => `/api/v1/chats/${chat.id}/files`;

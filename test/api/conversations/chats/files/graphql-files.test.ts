@@ -1,19 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestClient } from '../../../../support/client.ts';
-import type { Person } from '../../../../support/make.ts';
 import { withService } from '../../../../support/service.ts';
 
 const { make } = await withService();
-let ann: Person;
-let bob: Person;
-let chat: { id: string };
 
-beforeAll(async () => {
-  ann = await make.person();
-  bob = await make.person();
-  const agent = await make.agent({ owner: ann, modelId: 'parley/offline' });
-  chat = await make.chat({ owner: ann, agentId: agent.id });
-});
+const ann = await make.person();
+const bob = await make.person();
+const agent = await make.agent({ owner: ann, modelId: 'parley/offline' });
+const chat = await make.chat({ owner: ann, agentId: agent.id });
 
 /** A request in the form of the GraphQL multipart request specification. */
 async function withFile(who: TestClient, query: string, variables: object, content: string) {

@@ -1,9 +1,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GraphQLReply, TestClient } from '../../../../support/client.ts';
-import type { Organization, Person } from '../../../../support/make.ts';
 import { eventually } from '../../../../support/processes/eventually.ts';
 import { scriptedUpstream, withService } from '../../../../support/service.ts';
 import { heldAnswer } from '../../../../support/upstream.ts';
@@ -14,19 +13,12 @@ const file = join(mkdtempSync(join(tmpdir(), 'parley-models-')), 'models.json');
 writeFileSync(file, JSON.stringify({ providers: [{ id: 'lab', baseUrl: other.url, models: [{ name: 'other-model' }] }] }));
 const { make, upstream } = await withService('model', { env: { MODELS_FILE: file } });
 const otherModel = 'lab/other-model';
-let organization: Organization;
-let ann: Person;
-let bob: Person;
-let agentId: string;
-let poetId: string;
 
-beforeAll(async () => {
-  organization = await make.organization();
-  ann = await make.person({ organization });
-  bob = await make.person({ organization });
-  agentId = (await make.agent({ owner: ann, name: 'Clerk', instructions: 'Be brief.', chatLogsVisible: true })).id;
-  poetId = (await make.agent({ owner: ann, name: 'Poet', instructions: 'Rhyme.' })).id;
-});
+const organization = await make.organization();
+const ann = await make.person({ organization });
+const bob = await make.person({ organization });
+const agentId = (await make.agent({ owner: ann, name: 'Clerk', instructions: 'Be brief.', chatLogsVisible: true })).id;
+const poetId = (await make.agent({ owner: ann, name: 'Poet', instructions: 'Rhyme.' })).id;
 
 const newChat = async () => (await make.chat({ owner: ann, agentId })).id as string;
 async function ask(chatId: string, prompt: string, answer: string): Promise<{ question: string; answer: string }> {

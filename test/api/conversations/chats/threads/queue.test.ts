@@ -1,21 +1,15 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GraphQLReply, TestClient } from '../../../../support/client.ts';
-import type { Person } from '../../../../support/make.ts';
 import { eventually } from '../../../../support/processes/eventually.ts';
 import { withService } from '../../../../support/service.ts';
 import { heldAnswer } from '../../../../support/upstream.ts';
 
 /** What is sent while a run answers can be seen, edited and withdrawn until its turn comes. */
 const { make, upstream } = await withService('model');
-let ann: Person;
-let bob: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  bob = await make.person();
-  agentId = (await make.agent({ owner: ann, instructions: 'Answer.' })).id;
-});
+const ann = await make.person();
+const bob = await make.person();
+const agentId = (await make.agent({ owner: ann, instructions: 'Answer.' })).id;
 
 const words = ['one ', 'two ', 'three ', 'four'];
 

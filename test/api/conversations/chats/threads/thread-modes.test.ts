@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../../support/make.ts';
 import { eventually } from '../../../../support/processes/eventually.ts';
 import { withService } from '../../../../support/service.ts';
@@ -6,13 +6,9 @@ import { heldAnswer, type UpstreamRequest } from '../../../../support/upstream.t
 
 /** Messages that meet in one chat. */
 const { make, upstream } = await withService('model');
-let ann: Person;
-let agentId: string;
 
-beforeAll(async () => {
-  ann = await make.person();
-  agentId = (await make.agent({ owner: ann, instructions: 'Answer.' })).id;
-});
+const ann = await make.person();
+const agentId = (await make.agent({ owner: ann, instructions: 'Answer.' })).id;
 
 const text = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight'];
 
