@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import type { Settings } from '../../../settings.ts';
 import { readBlobAddress } from '../../blobs/address.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
-import type { Database, Sql } from '../database.ts';
+import type { Database } from '../database.ts';
 import { confirmDatabase } from '../embedded/data-folder.ts';
 import { StartRefusal } from './start-refusal.ts';
 
@@ -34,7 +34,7 @@ export async function storeId(client: Pick<Pool, 'query'>, id: string): Promise<
  */
 export async function refuseBlobsWithoutRows(settings: Settings, blobs: Blobs, db: Database): Promise<void> {
   if (!(await blobs.holdsOrganizations())) return;
-  if (!(await hasNoTenant(db))) return;
+  if (!(await hasNoTenant(db.pool))) return;
   const address = readBlobAddress(settings);
   const place = address.kind === 'folder' ? address.path : `The bucket ${address.bucket} (BLOB_URL)`;
   throw new StartRefusal(
@@ -43,6 +43,6 @@ export async function refuseBlobsWithoutRows(settings: Settings, blobs: Blobs, d
 }
 
 /** True until the first tenant is there. */
-export async function hasNoTenant(sql: Sql): Promise<boolean> {
-  return (await sql.execute('select 1 from tenants limit 1')) === 0;
+export async function hasNoTenant(client: Pick<Pool, 'query'>): Promise<boolean> {
+  return (await client.query('select 1 from tenants limit 1')).rowCount === 0;
 }

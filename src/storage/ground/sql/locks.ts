@@ -58,11 +58,6 @@ export async function lockChat(tx: Transaction, id: string): Promise<LockedChat 
   return (await lockRows<LockedChat>(tx, 'chats', [id], members))[0];
 }
 
-/** Processes that start together on an empty database take turns. */
-export async function lockFirstStart(tx: Transaction): Promise<void> {
-  await lockName(tx, 'first start');
-}
-
 /** Changes of the lexeme counts of a source take turns, so that two workers never deadlock on its rows. */
 export async function lockLexemes(tx: Transaction, dataSourceId: string): Promise<void> {
   await lockName(tx, `lexemes ${dataSourceId}`);
