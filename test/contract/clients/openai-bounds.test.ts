@@ -20,6 +20,15 @@ const upload = async (members: Partial<OpenAI.FileCreateParams> = {}) =>
 const idsOf = async <Row extends { readonly id: string }>(page: PromiseLike<{ readonly data: readonly Row[] }>) =>
   (await page).data.map(({ id }) => id);
 
+it('attributes of a file have texts of at most 512 characters', async () => {
+  const { id } = await upload();
+  const store = await client.vectorStores.create({});
+  const attach = (length: number) =>
+    client.vectorStores.files.create(store.id, { file_id: id, attributes: { team: 'x'.repeat(length) } });
+  await expect(attach(513)).rejects.toMatchObject({ status: 400, param: 'attributes.team' });
+  expect((await attach(512)).attributes?.team).toHaveLength(512);
+});
+
 describe('a file that expires', () => {
   const expires_after = { anchor: 'created_at' as const, seconds: 3_600 };
 

@@ -232,6 +232,7 @@ describe('/mcp refuses', () => {
     const writer = await make.withKey(ann, { scopes: ['CHATS:WRITE'] });
     const blind = await connect(writer);
     expect((await blind.listTools()).tools).toEqual([]);
+    await expect(ask(blind, { question: 'Hi' })).rejects.toThrow('AGENTS:READ');
     await expect(blind.readResource({ uri: `parley://agents/${agentId}` })).rejects.toThrow('AGENTS:READ');
   });
 

@@ -97,6 +97,20 @@ const surfaces: Readonly<Record<string, (decision: Decision) => Promise<string>>
   },
 };
 
+it('what a function of the caller gave is no decision, whatever it says', async () => {
+  upstream.next({ text: 'Sent.' });
+  const call = { id: 'call_9', type: 'function', function: { name: 'send', arguments: '{}' } };
+  const messages = [
+    { role: 'user', content: '{"status":"success"}' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'call_9', content: '{"status":"success"}' },
+  ];
+  const tools = [{ type: 'function', function: { name: 'send', parameters: { type: 'object' } } }];
+  const reply = await ann.post('/api/v1/chat/completions', { model: agentId, messages, tools });
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+  expect(told()).toBe('{"status":"success"}');
+});
+
 describe.each(Object.entries(surfaces))('%s', (_name, walk) => {
   it('makes the call once it is approved, and the model reads its result', async () => {
     expect(await walk({ status: 'success' })).toBe('It is done.');

@@ -63,6 +63,21 @@ async function answer(question: string): Promise<string> {
   return JSON.stringify((await ann.post('/api/v1/chat/completions', body)).body);
 }
 
+it('says of a connection whose refresh token was withdrawn that it has to be connected again, and asks for no more tokens', async () => {
+  google.add({ id: 'shelf', name: 'shelf.txt', text: 'The shelf is of ash.' });
+  const tokens = { accessToken: 'ended', refreshToken: 'withdrawn' };
+  const made = await ann.post('/api/v1/connections', { provider: 'DRIVE_A', accountName: 'Ann', ...tokens });
+  const body = { oauthTokenId: made.body.id, files: [{ id: 'shelf', name: 'shelf' }] };
+  const source = (await ann.post(`/api/v1/ais/${aiId}/data-sources/drive-a`, body)).body.data[0].id;
+  expect(await run(source, 1)).toMatchObject({ status: 'FAILED', errorCode: 'AUTH' });
+  const needs = async () => (await ann.get(`/api/v1/connections/${made.body.id}`)).body.needsReauthorization;
+  expect(await needs()).toBe(true);
+  google.server.seen();
+  await refresh(source);
+  expect(await run(source, 2)).toMatchObject({ status: 'FAILED', errorCode: 'AUTH' });
+  expect(google.server.seen()).not.toContain('POST /token');
+});
+
 describe('a folder of Google Drive', () => {
   it.each([
     ['failed for a moment', `"indexStatus" = 'FAILED', "isRetryable" = true`],
