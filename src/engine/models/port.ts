@@ -65,6 +65,8 @@ export type ResponseFormat =
   | {
       readonly type: 'json_schema';
       readonly name: string;
+      /** What the answer is for; the model reads it. */
+      readonly description?: string;
       readonly schema: Readonly<Record<string, unknown>>;
       readonly strict?: boolean;
     };

@@ -22,7 +22,7 @@ import {
   text,
   tokensMax,
 } from '../ground/schema.ts';
-import { unservedInCompletions } from '../ground/unserved-members.ts';
+import { unservedInCompletionMessages, unservedInCompletions } from '../ground/unserved-members.ts';
 import { inputFileParam, nestedFile } from '../responses/parts.ts';
 import { chatOptions, logitBias, secrets, secretsText, serviceTier, verbosity } from '../responses/request.ts';
 import { toolChoiceMode, toolChoiceServerTool } from '../responses/tools.ts';
@@ -91,6 +91,7 @@ const responseFormat = wirePart(
       type: constant('json_schema'),
       json_schema: object('The schema.', {
         name: text('What it is called.').optional(),
+        description: text('What it is for; the model reads it.').nullish(),
         schema: record('A JSON Schema.'),
         strict: flag('Whether it is followed exactly.').nullish(),
       }),
@@ -139,6 +140,7 @@ export const completionMessage = body('CompletionMessageInput', 'One message of 
     'Thoughts of an assistant message, as they were received: what the model provider demands to see again. Each entry is JSON: it belongs to a provider.',
     z.array(z.unknown()),
   ),
+  ...unservedMembers(unservedInCompletionMessages),
 });
 
 /** What a request says beside its conversation and its tools. */

@@ -1,6 +1,6 @@
 import type { FaultNotes } from '../../entities/ground/fault-notes.ts';
 import type { Warning } from '../../entities/ground/warning.ts';
-import { hasMembers } from '../../lib/json/json.ts';
+import { hasMembers, isObject } from '../../lib/json/json.ts';
 
 /**
  * Members of the common formats that this service does not serve. One that would change what is answered is refused; one that would change the cost,
@@ -63,6 +63,51 @@ export const unservedInResponses: readonly UnservedMember[] = [
   ...cacheMembers,
 ];
 
+export const unservedInCompletionMessages: readonly UnservedMember[] = [
+  refusedMember('function_call', 'is not served: use tool_calls'),
+  refusedMember('audio', 'is not served: answers are text'),
+];
+
+/** A member within a member: `tools[].async`. Its first segments are those of the format, or of the domain where the reader knows them. */
+type UnservedPlace = Omit<UnservedMember, 'member'> & {
+  /** Looks only into objects for which this is true. */
+  isIn?(owner: Readonly<Record<string, unknown>>): boolean;
+};
+
+const isFalse = (value: unknown) => value === false;
+const cacheBreakpoint = 'has no effect: providers decide what they cache';
+const isFunction: UnservedPlace['isIn'] = ({ type }) => type === 'function';
+
+export const unservedPlacesInCompletions: readonly UnservedPlace[] = [
+  ...unservedInCompletionMessages.map((one) => ({ ...one, name: `messages[].${one.member}` })),
+  warnedMember('messages[].content[].prompt_cache_breakpoint', cacheBreakpoint),
+];
+
+export const unservedPlacesInResponses: readonly UnservedPlace[] = [
+  refusedMember('reasoning.mode', 'is not served: there is one mode, standard', (value) => value === 'standard'),
+  warnedMember(
+    'reasoning.context',
+    'has no effect: the provider that thought them gets the thoughts of a conversation again',
+    (value) => value === 'auto',
+  ),
+  { ...refusedMember('tools[].async', 'is not served: a call waits for its output', isFalse), isIn: isFunction },
+  {
+    ...refusedMember(
+      'tools[].allowed_callers',
+      'is not served: only the model itself calls functions',
+      (value) => Array.isArray(value) && value.includes('direct'),
+    ),
+    isIn: isFunction,
+  },
+  { ...warnedMember('tools[].defer_loading', 'has no effect: the model gets every function at once', isFalse), isIn: isFunction },
+  { ...warnedMember('tools[].output_schema', 'has no effect: models are not told of it'), isIn: isFunction },
+  warnedMember('input[].namespace', 'has no effect: functions have no namespaces'),
+  warnedMember('input[].caller', 'has no effect: only the model itself calls functions', isDirect),
+  warnedMember('input[].async', 'has no effect: a call waits for its output', isFalse),
+  warnedMember('input[].content[].prompt_cache_breakpoint', cacheBreakpoint),
+  warnedMember('input[].output[].prompt_cache_breakpoint', cacheBreakpoint),
+];
+
 /** The Messages format writes its members with underscores. */
 const asWritten = (member: UnservedMember): UnservedMember => ({ ...member, member: member.name });
 export const unservedInMessages: readonly UnservedMember[] = [
@@ -97,12 +142,56 @@ export function readUnserved(input: object, members: readonly UnservedMember[], 
   return warnings;
 }
 
+/**
+ * The same for members within members. Of the items of a list, the first that has the member is told.
+ *
+ * @returns warnings for those without effect.
+ */
+export function readUnservedPlaces(input: object, places: readonly UnservedPlace[], faults: FaultNotes): readonly Warning[] {
+  return places.flatMap(({ name, effect, reason, isIdle, isIn }) => {
+    const asks = (owner: Readonly<Record<string, unknown>>, value: unknown) =>
+      value !== undefined && value !== null && !isIdle(value) && (isIn === undefined || isIn(owner));
+    const param = findPlace(input, name.split('.'), asks);
+    if (param === undefined) return [];
+    const message = `${param} ${reason}`;
+    if (effect === 'warning') return [{ code: 'option_not_supported', message, param }];
+    faults.add(param, message, 'UNSUPPORTED_VALUE');
+    return [];
+  });
+}
+
+/** The first place of a path where `asks` is true: `tools[2].async` for `tools[].async`. */
+function findPlace(
+  value: unknown,
+  [segment = '', ...rest]: readonly string[],
+  asks: (owner: Readonly<Record<string, unknown>>, value: unknown) => boolean,
+): string | undefined {
+  if (!isObject(value)) return undefined;
+  const name = segment.replace('[]', '');
+  const inner = value[name];
+  if (rest.length === 0) return asks(value, inner) ? name : undefined;
+  if (name === segment) {
+    const within = findPlace(inner, rest, asks);
+    return within === undefined ? undefined : `${name}.${within}`;
+  }
+  if (!Array.isArray(inner)) return undefined;
+  for (const [index, item] of inner.entries()) {
+    const within = findPlace(item, rest, asks);
+    if (within !== undefined) return `${name}[${index}].${within}`;
+  }
+  return undefined;
+}
+
 export function camelName(name: string): string {
   return name.replace(/_([a-z])/g, (_underscore, letter: string) => letter.toUpperCase());
 }
 
 function isTextOnly(value: unknown): boolean {
   return Array.isArray(value) && value.length === 1 && value[0] === 'text';
+}
+
+function isDirect(value: unknown): boolean {
+  return isObject(value) && value.type === 'direct';
 }
 
 function isEmpty(value: unknown): boolean {

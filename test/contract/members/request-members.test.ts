@@ -101,6 +101,119 @@ describe.each(apis)('the table of members: %s', (api, path, file, interfaces) =>
   );
 });
 
+/** Rows of the second table: places within members. */
+const placeRows = [...read('docs/members.md').matchAll(/^\| `([\w.[\]]*[.[][\w.[\]]*)` \| (\S+) \| (\S+) \|/gm)].map(
+  ([, place = '', completions = '', responses = '']) => ({ place, completions, responses }),
+);
+const user = { role: 'user', content: 'Hi' };
+const functionTool = { type: 'function', name: 'add', parameters: { type: 'object' } };
+const call = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{}' };
+/** A request with this value in a place of the table. */
+const samples: Readonly<Record<string, (value: unknown) => object>> = {
+  'messages[].audio': (audio) => ({ messages: [user, { role: 'assistant', content: 'So', audio }, user] }),
+  'messages[].function_call': (function_call) => ({
+    messages: [user, { role: 'assistant', content: 'So', function_call }, user],
+  }),
+  'messages[].content[].prompt_cache_breakpoint': (prompt_cache_breakpoint) => ({
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', prompt_cache_breakpoint }] }],
+  }),
+  'input[].content[].prompt_cache_breakpoint': (prompt_cache_breakpoint) => ({
+    input: [{ role: 'user', content: [{ type: 'input_text', text: 'Hi', prompt_cache_breakpoint }] }],
+  }),
+  'input[].async': (async) => ({ input: [user, { ...call, async }, user] }),
+  'input[].caller': (caller) => ({ input: [user, { ...call, caller }, user] }),
+  'input[].namespace': (namespace) => ({ input: [user, { ...call, namespace }, user] }),
+  'reasoning.context': (context) => ({ reasoning: { context } }),
+  'reasoning.mode': (mode) => ({ reasoning: { mode } }),
+  'tools[].allowed_callers': (allowed_callers) => ({ tools: [{ ...functionTool, allowed_callers }] }),
+  'tools[].async': (async) => ({ tools: [{ ...functionTool, async }] }),
+  'tools[].defer_loading': (defer_loading) => ({ tools: [{ ...functionTool, defer_loading }] }),
+  'tools[].output_schema': (output_schema) => ({ tools: [{ ...functionTool, output_schema }] }),
+};
+/** Values that ask for nothing. */
+const idleValues: Readonly<Record<string, unknown>> = {
+  'input[].async': false,
+  'input[].caller': { type: 'direct' },
+  'reasoning.context': 'auto',
+  'reasoning.mode': 'standard',
+  'tools[].allowed_callers': ['direct', 'programmatic'],
+  'tools[].async': false,
+  'tools[].defer_loading': false,
+};
+
+describe.each(apis)('the table of members within members: %s', (api, path, file) => {
+  const told = placeRows.filter((row) => row[api] !== '–');
+  const component = (name: string) => Object.keys(openApi.components.schemas[name]?.properties ?? {});
+  const within: readonly (readonly [place: string, declared: string, component: string])[] =
+    api === 'completions'
+      ? [
+          ['messages[]', 'ChatCompletionSystemMessageParam', 'CompletionMessageInput'],
+          ['messages[]', 'ChatCompletionUserMessageParam', 'CompletionMessageInput'],
+          ['messages[]', 'ChatCompletionAssistantMessageParam', 'CompletionMessageInput'],
+          ['messages[]', 'ChatCompletionToolMessageParam', 'CompletionMessageInput'],
+          ['messages[].content[]', 'ChatCompletionContentPartText', 'CompletionTextPart'],
+          ['messages[].content[]', 'ChatCompletionContentPartImage', 'CompletionImagePart'],
+          ['messages[].content[]', 'ChatCompletionContentPartRefusal', 'CompletionRefusalPart'],
+        ]
+      : [
+          ['input[]', 'EasyInputMessage', 'AssistantMessageParam'],
+          ['input[]', 'ResponseFunctionToolCall', 'FunctionCallParam'],
+          ['input[]', 'ResponseReasoningItem', 'ReasoningParam'],
+          ['input[].content[]', 'ResponseInputText', 'InputTextParam'],
+          ['input[].content[]', 'ResponseInputImage', 'InputImageParam'],
+          ['input[].content[]', 'ResponseInputFile', 'InputFileParam'],
+          ['tools[]', 'FunctionTool', 'FunctionToolParam'],
+          ['tool_choice', 'ToolChoiceAllowed', 'ToolChoiceAllowed'],
+          ['tool_choice', 'ToolChoiceFunction', 'ToolChoiceFunction'],
+          ['text', 'ResponseTextConfig', 'ResponseTextParam'],
+          ['text.format', 'ResponseFormatTextJSONSchemaConfig', 'TextFormatJsonSchemaParam'],
+        ];
+  it.each(within)('%s: every member of %s is read, or in the table', (place, declared, name) => {
+    const places = new Set(told.map((row) => row.place));
+    const members = declaredMembers(file, declared);
+    expect(members.filter((member) => !component(name).includes(member) && !places.has(`${place}.${member}`))).toEqual([]);
+    expect(members.length).toBeGreaterThan(1);
+  });
+  it.runIf(api === 'responses')('reasoning: every member is read, or in the table', () => {
+    const places = new Set(told.map((row) => row.place));
+    // The former name of `summary`.
+    const known = [...component('ResponseReasoningParam'), 'generate_summary'];
+    const members = declaredMembers('shared', 'Reasoning');
+    expect(members.filter((member) => !known.includes(member) && !places.has(`reasoning.${member}`))).toEqual([]);
+  });
+
+  it.each(told)('$place does what the table says', async (row) => {
+    const request = { model: 'openai/test-model', ...(api === 'completions' ? { messages: [user] } : { input: 'Hi' }) };
+    const sample = samples[row.place] ?? expect.fail(`no request has ${row.place}`);
+    const param = expect.stringMatching(
+      new RegExp(`^${row.place.replaceAll('[]', String.raw`\[\d\]`).replaceAll('.', String.raw`\.`)}$`),
+    );
+    const asked = await ann.post(path, { ...request, ...sample({ any: 'thing' }) });
+    if (row[api] === '400') {
+      expect([asked.status, asked.body.error]).toMatchObject([400, { code: 'unsupported_value', param }]);
+      expect(asked.body.error.message).toContain(asked.body.error.param);
+    } else {
+      expect(asked.status).toBe(200);
+      expect(asked.body.warnings).toEqual([expect.objectContaining({ code: 'option_not_supported', param })]);
+    }
+    const idle = await ann.post(path, { ...request, ...sample(idleValues[row.place] ?? null) });
+    expect([idle.status, idle.body.warnings]).toEqual([200, undefined]);
+  });
+});
+
+it('what the form of an answer is for reaches the model', async () => {
+  const format = { name: 'reply', description: 'A person of the staff', schema: { type: 'object' } };
+  upstream.next({ text: '{}' }, { text: '{}' });
+  await ann.post('/api/v1/chat/completions', {
+    ...{ model: 'openai/test-model', messages: [user] },
+    response_format: { type: 'json_schema', json_schema: format },
+  });
+  expect(upstream.requests.at(-1)?.body).toMatchObject({ response_format: { json_schema: format } });
+  const text = { format: { type: 'json_schema', ...format } };
+  await ann.post('/api/v2/responses', { model: 'openai/test-model', input: 'Hi', text });
+  expect(upstream.requests.at(-1)?.body).toMatchObject({ response_format: { json_schema: format } });
+});
+
 it('a completion asks for text alone by its modalities', async () => {
   const messages = [{ role: 'user', content: 'Hi' }];
   const ask = (modalities: unknown) => ann.post('/api/v1/chat/completions', { model: 'openai/test-model', messages, modalities });

@@ -7424,6 +7424,8 @@ export interface components {
             json_schema: {
                 /** @description What it is called. */
                 name?: string;
+                /** @description What it is for; the model reads it. */
+                description?: string | null;
                 /** @description A JSON Schema. */
                 schema: {
                     [key: string]: unknown;
@@ -7668,8 +7670,12 @@ export interface components {
         };
         /** @description One message of the conversation so far. */
         CompletionMessageInput: {
+            /** @description Refused: audio is not served: answers are text. JSON: as the format has it. */
+            audio?: unknown;
             /** @description A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them. JSON: a text or a list. */
             content?: string | components["schemas"]["CompletionContentPart"][] | null;
+            /** @description Refused: function_call is not served: use tool_calls. JSON: as the format has it. */
+            function_call?: unknown;
             /** @description Who speaks, where several people or agents share a role. Providers of the OpenAI format get it. */
             name?: string | null;
             /** @description What an assistant message thought; given back where the model provider takes it. */

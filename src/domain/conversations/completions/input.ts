@@ -9,7 +9,12 @@ import type { Settings } from '../../../settings.ts';
 import { completionOptions, type ReadCompletionOptions } from '../../../wire/completions/request.ts';
 import { readWire } from '../../../wire/ground/read.ts';
 import type { Unread } from '../../../wire/ground/schema.ts';
-import { readUnserved, unservedInCompletions } from '../../../wire/ground/unserved-members.ts';
+import {
+  readUnserved,
+  readUnservedPlaces,
+  unservedInCompletions,
+  unservedPlacesInCompletions,
+} from '../../../wire/ground/unserved-members.ts';
 import { type RequestTools, readTools } from '../../agents/tools/read.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';
 import { Faults } from '../../ground/faults.ts';
@@ -86,7 +91,11 @@ export function readCompletion(
     responseFormat: readResponseFormat(read),
     parallelToolCalls: input.parallelToolCalls,
     ownTools: input.beyond?.ownTools ?? [],
-    warnings: [...readUnserved(input, unservedInCompletions, faults), ...(input.beyond?.warnings ?? [])],
+    warnings: [
+      ...readUnserved(input, unservedInCompletions, faults),
+      ...readUnservedPlaces(input, unservedPlacesInCompletions, faults),
+      ...(input.beyond?.warnings ?? []),
+    ],
   };
   faults.throwIfAny();
   return request;
@@ -135,6 +144,10 @@ function readParameters(input: ReadCompletionOptions): ModelParameters {
 function readResponseFormat({ responseFormat: format }: ReadCompletionOptions): ResponseFormat | undefined {
   if (format === undefined || format === null) return undefined;
   if (format.type !== 'json_schema') return format;
-  const { name = 'reply', schema, strict } = format.json_schema;
-  return { type: format.type, name, schema, ...(typeof strict === 'boolean' ? { strict } : {}) };
+  const { name = 'reply', description, schema, strict } = format.json_schema;
+  return {
+    ...{ type: format.type, name, schema },
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(typeof strict === 'boolean' ? { strict } : {}),
+  };
 }

@@ -14,7 +14,12 @@ import type { Warning } from '../../../entities/ground/warning.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import type { Settings } from '../../../settings.ts';
 import { readWire } from '../../../wire/ground/read.ts';
-import { readUnserved, unservedInResponses } from '../../../wire/ground/unserved-members.ts';
+import {
+  readUnserved,
+  readUnservedPlaces,
+  unservedInResponses,
+  unservedPlacesInResponses,
+} from '../../../wire/ground/unserved-members.ts';
 import type { EchoParts } from '../../../wire/responses/reply.ts';
 import { type ReadInput, responseBody, type ResponseInput as WireInput } from '../../../wire/responses/request.ts';
 import { readFunctionName, requireOffered } from '../../agents/tools/choice.ts';
@@ -74,7 +79,10 @@ export function readResponse(
   const tools = readTools(responseInput, { toolsMax: limits.TOOLS_MAX, mayBeAgent, registry, isCamelCase: false }, faults);
   const { format, echo: formatEcho } = readFormat(input.text?.format, faults);
   const metadata = readMetadata(responseInput.metadata, faults);
-  const warnings = readUnserved(responseInput, unservedInResponses, faults);
+  const warnings = [
+    ...readUnserved(responseInput, unservedInResponses, faults),
+    ...readUnservedPlaces(responseInput, unservedPlacesInResponses, faults),
+  ];
   for (const [index, name] of (input.include ?? []).entries()) {
     const at = `include[${index}]`;
     if (!includableMembers.includes(name)) faults.requireOneOf(at, name, servedIncludes);
@@ -180,7 +188,11 @@ function readFormat(given: NonNullable<ReadInput['text']>['format'], faults: Fau
   const { type, name, description = null, schema, strict } = given;
   const problem = schemaProblem(schema);
   if (problem !== undefined) faults.add('text.format.schema', `text.format.schema is no JSON Schema: ${problem}`);
-  const format = { type, name, schema, ...(typeof strict === 'boolean' ? { strict } : {}) };
+  const format = {
+    ...{ type, name, schema },
+    ...(description === null ? {} : { description }),
+    ...(typeof strict === 'boolean' ? { strict } : {}),
+  };
   return { format, echo: { type, name, description, schema, strict: strict ?? false } };
 }
 

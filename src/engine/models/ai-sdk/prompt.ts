@@ -190,9 +190,9 @@ function parseInput(json: string): unknown {
 function toFormat(
   format: Exclude<NonNullable<ModelRequest['responseFormat']>, { type: 'text' }>,
 ): NonNullable<LanguageModelV4CallOptions['responseFormat']> {
-  return format.type === 'json_object'
-    ? { type: 'json' }
-    : { type: 'json', name: format.name, schema: format.schema as JSONSchema7 };
+  if (format.type === 'json_object') return { type: 'json' };
+  const { name, description, schema } = format;
+  return { type: 'json', name, schema: schema as JSONSchema7, ...given('description', description) };
 }
 
 function toChoice(choice: ModelRequest['toolChoice']): NonNullable<LanguageModelV4CallOptions['toolChoice']> {

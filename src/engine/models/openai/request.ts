@@ -109,7 +109,8 @@ function toPart(part: ModelPart): object {
 
 function toFormat(format: Exclude<NonNullable<ModelRequest['responseFormat']>, { type: 'text' }>): object {
   if (format.type === 'json_object') return { type: 'json_object' };
-  return { type: 'json_schema', json_schema: { name: format.name, schema: format.schema, strict: format.strict } };
+  const { name, description, schema, strict } = format;
+  return { type: 'json_schema', json_schema: { name, description, schema, strict } };
 }
 
 function toChoice(choice: ModelRequest['toolChoice']): unknown {
