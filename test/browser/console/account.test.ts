@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth, signIn } from '../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+  signIn,
+} from '../../support/browser/console.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();
@@ -26,8 +33,7 @@ describe.skipIf(!hasBrowser())('what is the reader’s own, in the console', () 
     await page.getByLabel('Current password').fill('wrong horse battery');
     await page.getByRole('button', { name: 'Export your data' }).click();
     await page.getByRole('link', { name: 'Download' }).waitFor();
-    await keepConsolePicture(page, 'account');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'account');
     await page.getByLabel('Language').selectOption('Deutsch');
     await page.getByRole('heading', { name: 'Sitzungen' }).waitFor();
   });
@@ -42,8 +48,7 @@ describe.skipIf(!hasBrowser())('what is the reader’s own, in the console', () 
     await page.getByRole('listitem').filter({ hasText: 'I work in sales.' }).waitFor();
     await ann.graphql('mutation { createMemory(input: { text: "Answers in German, please." }) { id } }');
     await page.getByRole('listitem').filter({ hasText: 'Answers in German, please.' }).waitFor();
-    await keepConsolePicture(page, 'memories');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'memories');
     await page.getByRole('button', { name: 'Delete all' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete all' }).click();
     await page.getByText('2 memories are deleted.').waitFor();
@@ -55,8 +60,7 @@ describe.skipIf(!hasBrowser())('what is the reader’s own, in the console', () 
     await page.getByRole('button', { name: 'Google Drive' }).click();
     await page.getByRole('alert').waitFor();
     await page.getByText('MCP server', { exact: true }).click();
-    await keepConsolePicture(page, 'connections-connect');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'connections-connect');
     await page.getByRole('textbox', { name: 'Name' }).fill('Ticket tools');
     await page.getByRole('textbox', { name: 'Address' }).fill('https://mcp.example.com/mcp');
     await page.getByRole('button', { name: 'Connect the server' }).click();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole } from '../../support/browser/console.ts';
+import { checkScreen, openConsole } from '../../support/browser/console.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();
@@ -40,8 +40,7 @@ describe.skipIf(!hasBrowser())('an address of the console that nothing is at', (
   ] as const)('can be read by everybody, in %s colors at a width of %i pixels', async (scheme, width) => {
     const { page } = await openConsole(service, ann, '/no-such-place', { scheme, width });
     await page.getByRole('heading', { level: 1, name: missing }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, `missing-${scheme}`);
+    await checkScreen(page, `missing-${scheme}`);
   });
 
   it('is not said to be one of administrators alone', async () => {

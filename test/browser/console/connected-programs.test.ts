@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth, signIn } from '../../support/browser/console.ts';
+import { checkScreen, openConsole, overflowWidth, signIn } from '../../support/browser/console.ts';
 import { makeChallenge, postForm } from '../../support/people/oauth.ts';
 import { withService } from '../../support/service.ts';
 
@@ -54,8 +54,7 @@ describe.skipIf(!hasBrowser())('a program of the person, in the console', () => 
     await page.getByText('Nobody knows this program').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'Ask these agents in your name' }).waitFor();
     await page.getByText(`As Ann Example (${ann.email})`).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'consent');
+    await checkScreen(page, 'consent');
     await page.getByRole('button', { name: 'Connect' }).click();
     await page.getByRole('heading', { name: 'Back in the program' }).waitFor();
     const code = answers.at(-1)?.searchParams.get('code') ?? '';
@@ -65,8 +64,7 @@ describe.skipIf(!hasBrowser())('a program of the person, in the console', () => 
     await page.goto(`${service.url}/account`);
     const row = page.getByRole('listitem').filter({ hasText: 'Desk <b>helper</b>' });
     await row.getByText('sees agents, asks agents, searches knowledge').waitFor();
-    await keepConsolePicture(page, 'connected-programs');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'connected-programs');
     await row.getByRole('button', { name: 'Disconnect' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
     await page.getByText('You have connected no program.').waitFor();
@@ -79,8 +77,7 @@ describe.skipIf(!hasBrowser())('a program of the person, in the console', () => 
     await page.goto(addressFor(makeChallenge().challenge));
     await page.getByRole('heading', { name: 'Desk <b>helper</b> verbinden?' }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'consent-phone-dark-german');
+    await checkScreen(page, 'consent-phone-dark-german');
     await page.getByRole('button', { name: 'Ablehnen' }).click();
     await page.getByRole('heading', { name: 'Back in the program' }).waitFor();
     expect(answers.at(-1)?.searchParams.get('error')).toBe('access_denied');
@@ -90,7 +87,6 @@ describe.skipIf(!hasBrowser())('a program of the person, in the console', () => 
     const { page } = await openConsole(service, ann, '/account');
     await page.goto(addressFor('short'));
     await page.getByRole('heading', { name: 'Not connected' }).waitFor();
-    await keepConsolePicture(page, 'consent-refused');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'consent-refused');
   });
 });

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+} from '../../support/browser/console.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();
@@ -30,8 +36,7 @@ describe.skipIf(!hasBrowser())('what agents are granted, in the console', () => 
     await row.getByText('Agent that it asks: Helper').waitFor();
     expect(await row.getByText('just now').count()).toBe(3);
     await page.getByText('Memories: recalls them').waitFor();
-    await keepConsolePicture(page, 'grants');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'grants');
     await row.getByRole('button', { name: 'Revoke “Connection: Ticket tools” of Clerk' }).click();
     await row.getByText('Connection: Ticket tools').waitFor({ state: 'detached' });
     const { body: rest } = await ann.get(`/api/v1/ais/${clerk.id}/grants`);
@@ -39,8 +44,7 @@ describe.skipIf(!hasBrowser())('what agents are granted, in the console', () => 
     await row.getByRole('button', { name: 'Revoke all of Clerk' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Revoke what you grant to Clerk?').waitFor();
-    await keepConsolePicture(page, 'grants-revoke');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'grants-revoke');
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await row.waitFor({ state: 'detached' });
     const { body } = await ann.get('/api/v1/grants');
@@ -57,8 +61,7 @@ describe.skipIf(!hasBrowser())('what agents are granted, in the console', () => 
     await expect.poll(() => dialog.getByRole('combobox', { name: 'Your memories' }).inputValue()).toBe('READ');
     await dialog.getByRole('checkbox', { name: 'Ticket tools' }).check();
     await dialog.getByRole('checkbox', { name: 'Helper' }).check();
-    await keepConsolePicture(page, 'grants-dialog');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'grants-dialog');
     await dialog.getByRole('button', { name: 'Grant' }).click();
     const row = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'Clerk' }) });
     await row.getByText('Connection: Ticket tools').waitFor();

@@ -1,7 +1,13 @@
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+} from '../../support/browser/console.ts';
 import { indexed, itemsOf } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { gate, isSubagent, messagesOf } from '../../support/runs/research.ts';
@@ -210,8 +216,7 @@ describe.skipIf(!hasBrowser())('a journey through the console', () => {
       await step.getByRole('progressbar').waitFor();
     }
     expect(await transcript.getByRole('heading', { name: 'Report' }).count()).toBe(0);
-    await keepConsolePicture(page, 'journeys-research');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'journeys-research');
     open();
     await transcript.getByRole('heading', { name: 'Report' }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
@@ -232,8 +237,7 @@ describe.skipIf(!hasBrowser())('a journey through the console', () => {
     const card = transcript.getByRole('region', { name: 'It asks for the output of look_out' });
     await card.getByText('"place": "quay"').waitFor();
     await card.getByRole('textbox', { name: 'Output' }).fill('I see two boats.');
-    await keepConsolePicture(page, 'journeys-function');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'journeys-function');
     await card.getByRole('button', { name: 'Give the output' }).click();
     await transcript.getByText('Two boats are at the quay.').waitFor();
     await card.getByText('Answered').waitFor();

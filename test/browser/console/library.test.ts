@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole } from '../../support/browser/console.ts';
+import { accessibilityFaults, checkScreen, openConsole } from '../../support/browser/console.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
@@ -54,8 +54,7 @@ describe.skipIf(!hasBrowser())('chats in order', () => {
     await page.getByRole('combobox', { name: 'Tag' }).selectOption('');
     await page.getByRole('combobox', { name: 'Project' }).selectOption('Move to Rome');
     await rows.filter({ hasText: 'Dentist' }).waitFor({ state: 'detached' });
-    await keepConsolePicture(page, 'library');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'library');
     expect(problems).toEqual([]);
   });
 
@@ -71,8 +70,7 @@ describe.skipIf(!hasBrowser())('chats in order', () => {
     await page.getByText('No chats yet').waitFor();
     await page.getByRole('link', { name: 'Bin' }).click();
     await page.getByRole('checkbox', { name: 'Choose First' }).check();
-    await keepConsolePicture(page, 'bin');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'bin');
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByText('1 chat is restored.').waitFor();
     await page.getByRole('checkbox', { name: 'Choose Second' }).check();
@@ -99,8 +97,7 @@ describe.skipIf(!hasBrowser())('a project', () => {
     await page.getByRole('button', { name: 'Edit' }).click();
     await dialog.getByRole('checkbox', { name: 'Movers' }).check();
     await dialog.getByRole('checkbox', { name: 'Harbour pilot' }).check();
-    await keepConsolePicture(page, 'project-form');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'project-form');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('list', { name: 'Agents of the project' }).getByRole('link', { name: 'Harbour pilot' }).click();
@@ -116,8 +113,7 @@ describe.skipIf(!hasBrowser())('a project', () => {
       .first()
       .click();
     await page.getByRole('list', { name: 'Your chats' }).getByRole('listitem').waitFor();
-    await keepConsolePicture(page, 'project');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'project');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'Projects' }).waitFor();

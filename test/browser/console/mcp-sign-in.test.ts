@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { startGuardedMcp } from '../../fixtures/upstreams/mcp/authorization.ts';
 import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
 import { withService } from '../../support/service.ts';
 
 /** A person connects an MCP server that wants a sign-in, at an authorization server that agrees to everything. */
@@ -20,16 +20,14 @@ describe.skipIf(!hasBrowser())('an MCP server that wants a sign-in, in the conso
     await page.getByRole('textbox', { name: 'Name' }).fill('Team notes');
     await page.getByRole('textbox', { name: 'Address' }).fill(guarded.url);
     await page.getByLabel('Access').selectOption('I sign in there in the browser');
-    await keepConsolePicture(page, 'mcp-sign-in-form');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'mcp-sign-in-form');
     const [popup] = await Promise.all([
       page.waitForEvent('popup'),
       page.getByRole('button', { name: 'Store the server and sign in' }).click(),
     ]);
     await popup.getByRole('heading', { name: 'Connect this server?' }).waitFor();
     await popup.getByText('Team notes · 127.0.0.1').waitFor();
-    await keepConsolePicture(popup, 'mcp-sign-in-confirm');
-    expect(await accessibilityFaults(popup)).toEqual([]);
+    await checkScreen(popup, 'mcp-sign-in-confirm');
     const row = page.getByRole('row', { name: /Team notes/ });
     await row.getByText('Sign-in needed').waitFor();
     await popup.getByRole('button', { name: 'Connect Team notes' }).click();
@@ -39,8 +37,7 @@ describe.skipIf(!hasBrowser())('an MCP server that wants a sign-in, in the conso
     const { body } = await ann.get('/api/v1/connections');
     await service.deps.storage.knowledge.connections.requireSignIn(body.data[0].id);
     await row.getByText('Sign-in needed').waitFor();
-    await keepConsolePicture(page, 'mcp-sign-in-needed');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'mcp-sign-in-needed');
     // In the window that is open already.
     await row.getByRole('button', { name: 'Sign in' }).click();
     await popup.getByRole('button', { name: 'Connect Team notes' }).click();
@@ -57,8 +54,7 @@ describe.skipIf(!hasBrowser())('an MCP server that wants a sign-in, in the conso
     await page.getByRole('textbox', { name: 'Message' }).fill('What is in my notes?');
     await page.keyboard.press('Enter');
     await page.getByText('An MCP server wants you to sign in').waitFor();
-    await keepConsolePicture(page, 'mcp-sign-in-chat');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'mcp-sign-in-chat');
     await page.getByRole('link', { name: 'Your connections' }).click();
     await page.getByRole('row', { name: /Notes/ }).getByRole('button', { name: 'Sign in' }).waitFor();
   });

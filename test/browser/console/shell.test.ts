@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+} from '../../support/browser/console.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();
@@ -96,8 +102,7 @@ describe.skipIf(!hasBrowser())('the shell of the console', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Menu' }).click();
     await page.getByRole('link', { name: 'Usage' }).waitFor();
-    await keepConsolePicture(page, `shell-phone-${scheme}`);
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, `shell-phone-${scheme}`);
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole } from '../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole } from '../../support/browser/console.ts';
 import { look } from '../../support/browser/look.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
@@ -110,8 +110,7 @@ describe.skipIf(!hasBrowser())('what a browser does for a person', () => {
     expect(await more.isChecked()).toBe(false);
     expect(await askedIn(page)).toBe(1);
     await page.getByRole('heading', { name: 'This browser' }).scrollIntoViewIfNeeded();
-    await keepConsolePicture(page, 'account-this-browser');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'account-this-browser');
 
     // Without another load of the page: the stand-in would forget that it may.
     await page.getByRole('link', { name: 'Chats', exact: true }).click();
@@ -190,8 +189,7 @@ describe.skipIf(!hasBrowser())('what a browser does for a person', () => {
     await page.getByRole('link', { name: 'Agents' }).focus();
     await page.keyboard.press('Shift+?');
     await list.getByText('A new line').waitFor();
-    await keepConsolePicture(page, 'shortcuts');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'shortcuts');
     await list.getByRole('switch', { name: 'Single keys work' }).uncheck();
     await page.keyboard.press('Escape');
     await list.waitFor({ state: 'detached' });
@@ -248,8 +246,7 @@ describe.skipIf(!hasBrowser())('what a browser does for a person', () => {
     await page.evaluate(() => Reflect.get(window, 'hear')('how deep', ' is it'));
     await page.getByRole('button', { name: 'Stop dictating' }).waitFor();
     expect(await box.inputValue()).toBe('Tell me: how deep is it');
-    await keepConsolePicture(page, 'composer-dictation');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'composer-dictation');
     await page.getByRole('button', { name: 'Stop dictating' }).click();
     upstream.next({
       text: ['# Depth\n\nIt is **nine** metres [1], see [the chart](https://charts.example).\n\n```js\nx()\n```\n\n- Low: 7\n'],

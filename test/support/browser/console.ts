@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { SessionDocument } from '../../../console/src/graphql/documents.ts';
 import type { TestClient } from '../client.ts';
 import type { Person } from '../make.ts';
@@ -117,4 +118,10 @@ export function overflowWidth(page: Page): Promise<number> {
 export async function keepConsolePicture(page: Page, name: string): Promise<void> {
   const folder = process.env.BROWSER_PICTURES;
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+/** Keeps a picture of what the page shows, and expects that people who use a keyboard or a screen reader can use it too. */
+export async function checkScreen(page: Page, name: string): Promise<void> {
+  await keepConsolePicture(page, name);
+  expect(await accessibilityFaults(page)).toEqual([]);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
@@ -21,8 +21,7 @@ describe.skipIf(!hasBrowser())('the audit log in the console', () => {
     const entry = page.getByRole('listitem').filter({ hasText: 'Group changed: Captains' });
     await entry.getByText('everyone').waitFor();
     await entry.getByText('restricted').waitFor();
-    await keepConsolePicture(page, 'audit');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'audit');
     await page.getByRole('combobox', { name: 'What happened' }).selectOption('Refusals');
     await page.getByRole('listitem').filter({ hasText: 'Bob Builder' }).getByText('Refused').waitFor();
     await entry.waitFor({ state: 'detached' });
@@ -52,8 +51,7 @@ describe.skipIf(!hasBrowser())('the audit log in the console', () => {
     const { page } = await openConsole(service, ann, '/administration/audit', { scheme: 'dark', width: 390 });
     await page.getByRole('listitem').filter({ hasText: 'Group changed' }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'audit-phone-dark');
+    await checkScreen(page, 'audit-phone-dark');
     const { page: member } = await openConsole(service, bob, '/administration/audit');
     await member.getByText('Only administrators see this').waitFor();
   });

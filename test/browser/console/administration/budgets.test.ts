@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { accessibilityFaults, checkScreen, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { startMeaningServer } from '../../../support/knowledge/embedding-server.ts';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
@@ -42,8 +42,7 @@ describe.skipIf(!hasBrowser())('budgets in the console', () => {
       await dialog.getByRole('combobox', { name: 'Person' }).fill('Bob Builder');
       expect(await save.isEnabled()).toBe(true);
     });
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'budgets-form');
+    await checkScreen(page, 'budgets-form');
     await save.click();
     await dialog.waitFor({ state: 'detached' });
     const bar = page.getByRole('progressbar', { name: 'Person Bob Builder' });
@@ -60,8 +59,7 @@ describe.skipIf(!hasBrowser())('budgets in the console', () => {
     await change.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Used up').waitFor();
     expect(await ask(bob)).toBe(429);
-    await keepConsolePicture(page, 'budgets');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'budgets');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog', { name: 'Delete the budget?' }).getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No budgets yet').waitFor();
@@ -89,8 +87,7 @@ describe.skipIf(!hasBrowser())('budgets in the console', () => {
     const { page } = await openConsole(service, ann, '/administration/budgets', view);
     await page.getByRole('progressbar', { name: 'Person Bob Builder' }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'budgets-phone-dark');
+    await checkScreen(page, 'budgets-phone-dark');
     const { page: account } = await openConsole(service, bob, '/account', { width: 390 });
     await account.getByRole('heading', { name: 'Your budgets' }).waitFor();
     await account.getByRole('progressbar', { name: 'You' }).waitFor();
@@ -111,8 +108,7 @@ describe.skipIf(!hasBrowser())('budgets in the console', () => {
     const { page } = await openConsole(service, owner, `/knowledge/${source.id}`);
     await page.getByText(`The budget ${budget.id} of the person ${owner.userId}`).waitFor();
     await page.getByText(/it begins again at .* Vectors are made again once it has room/).waitFor();
-    await keepConsolePicture(page, 'budgets-source');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'budgets-source');
     const { page: german } = await openConsole(service, owner, `/knowledge/${source.id}`, { locale: 'de-DE', width: 390 });
     await german.getByText(/Ein Budget ist aufgebraucht\. Es geht von selbst weiter/).waitFor();
     expect(await overflowWidth(german)).toBe(0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
@@ -23,8 +23,7 @@ describe.skipIf(!hasBrowser())('the data of the organization in the console', ()
     await page.getByText(/Case 12/).waitFor();
     await page.getByRole('button', { name: 'Export the organization' }).click();
     await page.getByRole('link', { name: 'Download' }).waitFor();
-    await keepConsolePicture(page, 'data');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'data');
     await page.getByRole('button', { name: 'End the hold' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End the hold' }).click();
     await page.getByText('No holds.').waitFor();
@@ -43,8 +42,7 @@ describe.skipIf(!hasBrowser())('the data of the organization in the console', ()
     await page.keyboard.press('Escape');
     await page.getByRole('switch', { name: 'On' }).click();
     await page.getByRole('switch', { name: 'On', checked: false }).waitFor();
-    await keepConsolePicture(page, 'webhooks');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'webhooks');
 
     await page.goto(`${service.url}/account/schedules`);
     await page.getByRole('button', { name: 'New schedule' }).click();
@@ -54,15 +52,13 @@ describe.skipIf(!hasBrowser())('the data of the organization in the console', ()
     await page.getByText(/^Next: /).waitFor();
     await page.getByRole('button', { name: 'Run now' }).click();
     await page.getByRole('list', { name: 'Last runs' }).getByText('Answered').waitFor();
-    await keepConsolePicture(page, 'schedules');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'schedules');
   });
 
   it('can be read in dark colors on a telephone', async () => {
     const { page } = await openConsole(service, ann, '/administration/data', { scheme: 'dark', width: 390 });
     await page.getByRole('heading', { name: 'Retention' }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'data-phone-dark');
+    await checkScreen(page, 'data-phone-dark');
   });
 });

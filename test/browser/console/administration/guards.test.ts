@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+} from '../../../support/browser/console.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -46,8 +52,7 @@ describe.skipIf(!hasBrowser())('guards in the console', () => {
       await rows.filter({ hasText: 'E-mail addresses' }).getByText('1').waitFor({ timeout: 2_000 });
     }, 15_000);
     await rows.filter({ hasText: 'Own patterns' }).getByText('1').waitFor();
-    await keepConsolePicture(page, 'guard');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'guard');
     expect(problems.filter((problem) => !problem.includes('400'))).toEqual([]);
   });
 
@@ -61,8 +66,7 @@ describe.skipIf(!hasBrowser())('guards in the console', () => {
     expect(await asked(question)).toContain('on [IP_ADDRESS_1].');
     await page.reload();
     expect(await page.getByRole('checkbox', { name: 'IP addresses' }).isChecked()).toBe(true);
-    await keepConsolePicture(page, 'guard-agent');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'guard-agent');
     // What is typed is not lost by a click.
     await page.getByRole('checkbox', { name: 'Card numbers' }).check();
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Sharing' }).click();
@@ -74,8 +78,7 @@ describe.skipIf(!hasBrowser())('guards in the console', () => {
     const { page } = await openConsole(service, ann, '/administration/guard', view);
     await page.getByRole('checkbox', { name: 'Telefonnummern' }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'guard-phone-dark');
+    await checkScreen(page, 'guard-phone-dark');
     await page.evaluate(() => document.querySelector('form')?.scrollIntoView({ block: 'end' }));
     await keepConsolePicture(page, 'guard-phone-dark-end');
     const { page: editor } = await openConsole(service, ann, `/agents/${agentId}/guard`, view);

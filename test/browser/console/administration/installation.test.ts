@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
@@ -23,8 +23,7 @@ describe.skipIf(!hasBrowser())('the installation in the console', () => {
     await form.getByLabel('Limit of tokens').fill('250000');
     await form.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('row', { name: /Harbour office.*250,000/ }).waitFor();
-    await keepConsolePicture(page, 'installation');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'installation');
     expect(problems).toEqual([]);
   });
 
@@ -44,7 +43,6 @@ describe.skipIf(!hasBrowser())('the installation in the console', () => {
     const { page: phone } = await openConsole(service, ann, '/administration/installation', { scheme: 'dark', width: 390 });
     await phone.getByText('Everything works.').waitFor();
     expect(await overflowWidth(phone)).toBe(0);
-    expect(await accessibilityFaults(phone)).toEqual([]);
-    await keepConsolePicture(phone, 'installation-phone-dark');
+    await checkScreen(phone, 'installation-phone-dark');
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
@@ -18,14 +18,12 @@ describe.skipIf(!hasBrowser())('keys in the console', () => {
     const { page } = await openConsole(service, ann, '/account/keys?new');
     const form = page.getByRole('dialog', { name: 'New key' });
     await form.getByLabel('Name').fill('Ticket bot');
-    await keepConsolePicture(page, 'keys-new');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'keys-new');
     await form.getByRole('button', { name: 'Make the key' }).click();
     const shown = page.getByRole('dialog', { name: 'The key Ticket bot' });
     await shown.getByRole('combobox', { name: 'Who answers' }).selectOption('Harbour pilot');
     const program = (await shown.getByRole('region', { name: 'Program' }).textContent()) ?? '';
-    await keepConsolePicture(page, 'keys-secret');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'keys-secret');
     const { stdout } = await runProgram(program);
     expect(stdout.trim()).not.toBe('');
     await shown.getByRole('button', { name: 'curl' }).click();
@@ -38,8 +36,7 @@ describe.skipIf(!hasBrowser())('keys in the console', () => {
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByText('The key Ticket bot is revoked.').waitFor();
     await page.getByRole('row', { name: /Ticket bot/ }).waitFor({ state: 'detached' });
-    await keepConsolePicture(page, 'keys-list');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'keys-list');
     await expect(runProgram(program)).rejects.toThrow(/401/);
   });
 
@@ -82,12 +79,10 @@ describe.skipIf(!hasBrowser())('keys in the console', () => {
   it('can be managed by everybody in dark colors on a telephone', async () => {
     const { page } = await openConsole(service, ann, '/account/keys?new', { scheme: 'dark', width: 390 });
     await page.getByRole('dialog', { name: 'New key' }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'keys-new-phone-dark');
+    await checkScreen(page, 'keys-new-phone-dark');
     await page.keyboard.press('Escape');
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'keys-phone-dark');
+    await checkScreen(page, 'keys-phone-dark');
   });
 });
 

@@ -1,7 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { startGuardedMcp } from '../../../fixtures/upstreams/mcp/authorization.ts';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+} from '../../../support/browser/console.ts';
 import { withService } from '../../../support/service.ts';
 
 /** An administrator saves the client of an MCP server, and a member signs in with it. */
@@ -39,8 +45,7 @@ describe.skipIf(!hasBrowser())('clients of MCP servers in the console', () => {
     await page.getByRole('textbox', { name: 'Address of the MCP server' }).fill(guarded.url);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText(`At ${guarded.issuer}`).waitFor();
-    await keepConsolePicture(page, 'mcp-clients');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'mcp-clients');
 
     const member = await openConsole(service, bob, '/account/connections');
     await member.page.getByRole('button', { name: 'Connect' }).click();
@@ -74,7 +79,6 @@ describe.skipIf(!hasBrowser())('clients of MCP servers in the console', () => {
     const { page } = await openConsole(service, ann, '/administration/mcp-clients', { scheme: 'dark', width: 390 });
     await page.getByText(guarded.url, { exact: true }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    await keepConsolePicture(page, 'mcp-clients-phone-dark');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'mcp-clients-phone-dark');
   });
 });

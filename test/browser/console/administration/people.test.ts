@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+} from '../../../support/browser/console.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -18,8 +24,7 @@ describe.skipIf(!hasBrowser())('people in the console', () => {
     await page.keyboard.press('Enter');
     await dialog.getByText('This is not an e-mail address.').waitFor();
     await dialog.getByLabel('E-mail address').fill('bob@people.example');
-    await keepConsolePicture(page, 'people-invite');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'people-invite');
     await page.keyboard.press('Enter');
     const ready = page.getByRole('dialog', { name: 'The invitation is ready' });
     const url = (await ready.getByRole('region', { name: 'Link of the invitation' }).textContent()) ?? '';
@@ -75,8 +80,7 @@ describe.skipIf(!hasBrowser())('people in the console', () => {
     await page.getByText(/Handed over: 1 agent,/).waitFor();
     await page.getByRole('button', { name: 'Export the data' }).click();
     await page.getByRole('link', { name: 'Download' }).waitFor();
-    await keepConsolePicture(page, 'people-person');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'people-person');
 
     await page.getByRole('button', { name: 'Acts on Cleo Example' }).click();
     await page.getByRole('menuitem', { name: 'Deactivate' }).click();

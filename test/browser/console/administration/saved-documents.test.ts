@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { withService } from '../../../support/service.ts';
 
 /** A session of a browser runs documents of the console, and what the organization has saved, and nothing else. */
@@ -38,8 +38,7 @@ describe.skipIf(!hasBrowser())('saved documents in the console', () => {
     await page.getByRole('textbox', { name: 'Document' }).fill(document);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('POST /api/v1/documents/newest_agents').waitFor();
-    await keepConsolePicture(page, 'saved-documents');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'saved-documents');
     expect((await ann.post('/api/v1/documents/newest_agents')).body.data.agents.nodes).toMatchObject([{ id: agentId }]);
     await page.getByRole('button', { name: 'Change' }).click();
     await page.getByRole('textbox', { name: 'What it is for' }).fill('Agents.');
@@ -60,8 +59,7 @@ describe.skipIf(!hasBrowser())('saved documents in the console', () => {
     const { page } = await openConsole(service, ann, '/administration/documents', { scheme: 'dark', width: 390 });
     await page.getByText('Who calls.').waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'saved-documents-phone-dark');
+    await checkScreen(page, 'saved-documents-phone-dark');
   });
 });
 

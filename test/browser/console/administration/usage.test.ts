@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import type { Organization, Person } from '../../../support/make.ts';
 import { pricedModelSettings, pricedUsage } from '../../../support/runs/priced-model.ts';
 import { withService } from '../../../support/service.ts';
@@ -69,12 +69,10 @@ describe.skipIf(!hasBrowser())('usage', () => {
       await expect.poll(async () => Number(await today.getByRole('cell').first().textContent())).toBeGreaterThanOrEqual(3);
       await keepConsolePicture(page, `usage-table-${scheme}`);
       await page.getByText('The days as a table').click();
-      await keepConsolePicture(page, `usage-${scheme}`);
-      expect(await accessibilityFaults(page)).toEqual([]);
+      await checkScreen(page, `usage-${scheme}`);
       await page.setViewportSize({ width: 390, height: 800 });
       expect(await overflowWidth(page)).toBe(0);
-      await keepConsolePicture(page, `usage-phone-${scheme}`);
-      expect(await accessibilityFaults(page)).toEqual([]);
+      await checkScreen(page, `usage-phone-${scheme}`);
       expect(problems).toEqual([]);
       expect([...strangers]).toEqual([]);
     },
@@ -121,8 +119,7 @@ describe.skipIf(!hasBrowser())('usage', () => {
     await rows.filter({ hasText: 'Dora' }).waitFor();
     expect(await rows.filter({ hasText: 'Emil' }).count()).toBe(0);
     await page.getByText('Nearly used up').waitFor();
-    await keepConsolePicture(page, 'usage-member');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'usage-member');
   });
 
   it('teaches what it is for while nothing was used, and refuses a range that is too long in words', async () => {

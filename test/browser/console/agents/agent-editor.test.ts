@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+} from '../../../support/browser/console.ts';
 import { startApiServer } from '../../../support/egress/api-server.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -30,8 +36,7 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
     const { page, problems, strangers } = await openConsole(service, ann, `/agents/${agent.id}`);
     await section(page, 'Instructions').click();
     await page.getByRole('textbox', { name: 'Instructions' }).fill('You are a harbour pilot. Answer by the handbook.');
-    await keepConsolePicture(page, 'agent-instructions');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-instructions');
     await save(page);
 
     await section(page, 'Knowledge').click();
@@ -39,23 +44,20 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
     const handbook = { name: 'handbook.md', mimeType: 'text/markdown', buffer: Buffer.from('# Tides\n\nHigh tide is at seven.') };
     await page.getByLabel('Files').setInputFiles(handbook);
     await page.getByText('1 of 1 document ready').waitFor();
-    await keepConsolePicture(page, 'agent-knowledge');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-knowledge');
 
     await section(page, 'Tools').click();
     await page.getByRole('switch', { name: 'Calculate with Python' }).check();
     // Nothing on this machine searches the web: the switch says what is missing.
     await page.getByText('SEARCH_URL').first().waitFor();
     expect(await page.getByRole('switch', { name: 'Search the web' }).isDisabled()).toBe(true);
-    await keepConsolePicture(page, 'agent-tools');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-tools');
     await save(page);
 
     await section(page, 'Sharing').click();
     await page.getByRole('radio', { name: /^Groups/ }).check();
     await page.getByRole('checkbox', { name: 'Harbour crew' }).check();
-    await keepConsolePicture(page, 'agent-sharing');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-sharing');
     await save(page);
 
     // The preview answers as the agent is saved, and leaves no chat behind.
@@ -63,8 +65,7 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
     await page.getByRole('textbox', { name: 'Try a question' }).fill('When is high tide?');
     await page.keyboard.press('Enter');
     await page.getByRole('complementary', { name: 'Preview' }).getByText('High tide is at seven.').waitFor();
-    await keepConsolePicture(page, 'agent-preview');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-preview');
     await page.getByRole('button', { name: 'Close the preview' }).click();
     await expect.poll(async () => (await ann.get('/api/v1/chats')).body.data?.length ?? 0).toBe(0);
     expect(problems).toEqual([]);
@@ -98,8 +99,7 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('alert').first().waitFor();
     expect(await name.getAttribute('aria-invalid')).toBe('true');
-    await keepConsolePicture(page, 'agent-refused');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-refused');
     await section(page, 'Instructions').click();
     expect(await page.getByRole('spinbutton', { name: 'Temperature' }).getAttribute('aria-invalid')).toBe('true');
 
@@ -128,8 +128,7 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
     await page.getByText('What differs: Name').click();
     await page.getByRole('deletion').filter({ hasText: 'Legal desk of Bob' }).waitFor();
     await page.getByRole('insertion').filter({ hasText: 'Legal desk of Ann' }).waitFor();
-    await keepConsolePicture(page, 'agent-conflict');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-conflict');
     expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Keep mine' }).click();
     await save(page);
@@ -181,16 +180,14 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
     await page.getByRole('button', { name: 'New version from it' }).click();
     await dialog.getByRole('button', { name: '+ Make a text' }).click();
     await dialog.getByRole('textbox', { name: 'Text', exact: true }).fill('Found: {{steps.find.output}}');
-    await keepConsolePicture(page, 'agent-flow');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-flow');
     await dialog.getByRole('button', { name: 'Edit as JSON' }).click();
     expect(JSON.parse(await dialog.getByRole('textbox', { name: 'Steps as JSON' }).inputValue())).toHaveLength(3);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.locator('summary', { hasText: 'Version 2' }).click();
     await page.getByRole('button', { name: 'Make version 2 active' }).click();
     await page.locator('summary', { hasText: /Version 2.*Active/s }).waitFor();
-    await keepConsolePicture(page, 'agent-flows');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-flows');
     // The service counts the parts as the sections do.
     await page.getByRole('link', { name: /^Skills ?1$/ }).waitFor();
     expect(problems.filter((problem) => !problem.includes('400'))).toEqual([]);
@@ -214,15 +211,13 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => dialog.getByRole('textbox', { name: 'Address' }).getAttribute('aria-invalid')).toBe('true');
     await dialog.getByRole('textbox', { name: 'Address' }).fill(`${api.url}/weather/{city}`);
-    await keepConsolePicture(page, 'agent-tool');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-tool');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Try it get_weather' }).click();
     await dialog.getByRole('textbox', { name: 'Arguments as JSON' }).fill('{"city": "Hamburg"}');
     await dialog.getByRole('button', { name: 'Call it' }).click();
     await dialog.getByText('"degrees":21').waitFor();
-    await keepConsolePicture(page, 'agent-try');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agent-try');
     expect(api.requests.at(-1)).toMatchObject({
       path: '/weather/Hamburg',
       headers: { authorization: 'Bearer the-token-of-the-weather' },
@@ -241,8 +236,7 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
       expect(await overflowWidth(page)).toBe(0);
       // The content scrolls by itself.
       expect(await page.locator('main#content').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
-      expect(await accessibilityFaults(page)).toEqual([]);
-      await keepConsolePicture(page, `agent-phone-${name.toLowerCase()}-${scheme}`);
+      await checkScreen(page, `agent-phone-${name.toLowerCase()}-${scheme}`);
     }
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
@@ -15,15 +15,13 @@ describe.skipIf(!hasBrowser())('the list of agents', () => {
   it('teaches who has none, and makes the first one', async () => {
     const { page, problems } = await openConsole(service, ann, '/agents');
     await page.getByRole('heading', { name: 'Make your first agent' }).waitFor();
-    await keepConsolePicture(page, 'agents-empty');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agents-empty');
     await page.getByRole('main').getByRole('button', { name: 'New agent' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'New agent' });
     await dialog.getByRole('button', { name: 'Create' }).click();
     // What the service refuses stands beside its field.
     await expectFault(page, 'Name');
-    await keepConsolePicture(page, 'agents-new');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agents-new');
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Harbour pilot');
     await dialog.getByRole('textbox', { name: 'What it is for' }).fill('Answers questions about the harbour.');
     await dialog.getByRole('textbox', { name: 'Instructions' }).fill('You are a pilot. Answer briefly.');
@@ -36,15 +34,13 @@ describe.skipIf(!hasBrowser())('the list of agents', () => {
     await make.agent({ owner: ann, name: 'Legal desk', description: 'Reads contracts.', visibility: 'ORGANIZATION' });
     const { page } = await openConsole(service, ann, '/agents');
     await page.getByRole('link', { name: 'Legal desk', exact: true }).waitFor();
-    await keepConsolePicture(page, 'agents-cards');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agents-cards');
     await make.agent({ owner: ann, name: 'Night watch' });
     await page.getByRole('link', { name: 'Night watch', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Table' }).click();
     await page.getByRole('columnheader', { name: 'Runs, 30 days' }).waitFor();
     await page.getByRole('rowheader', { name: /Night watch/ }).waitFor();
-    await keepConsolePicture(page, 'agents-table');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agents-table');
     await page.getByRole('searchbox', { name: 'Search agents' }).fill('contracts');
     await page.getByRole('rowheader', { name: /Night watch/ }).waitFor({ state: 'detached' });
     await page.getByRole('rowheader', { name: /Legal desk/ }).waitFor();
@@ -86,8 +82,7 @@ describe.skipIf(!hasBrowser())('the list of agents', () => {
     const dialog = page.getByRole('dialog', { name: 'Import an agent' });
     await dialog.getByLabel('File').setInputFiles(path);
     await dialog.getByText(/secret missing/).waitFor();
-    await keepConsolePicture(page, 'agents-import');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'agents-import');
     await dialog.getByLabel(/^Secret /).fill('another-token');
     await dialog.getByRole('button', { name: 'Check again' }).click();
     await dialog.getByText('Checked: the agent will be as it was.').waitFor();
@@ -114,8 +109,7 @@ describe.skipIf(!hasBrowser())('the list of agents', () => {
     const { page } = await openConsole(service, ann, '/agents', { scheme, width: 390 });
     await page.getByRole('link', { name: 'Legal desk', exact: true }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, `agents-phone-${scheme}`);
+    await checkScreen(page, `agents-phone-${scheme}`);
   });
 });
 

@@ -1,7 +1,13 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+} from '../../../support/browser/console.ts';
 import { pricedModelSettings } from '../../../support/runs/priced-model.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -85,8 +91,7 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     await expect
       .poll(() => dialog.getByRole('textbox', { name: 'Regular expression' }).getAttribute('aria-invalid'))
       .toBe('true');
-    await keepConsolePicture(page, 'evaluation-scorers');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'evaluation-scorers');
     await dialog.getByRole('textbox', { name: 'Regular expression' }).fill('[Ss]even');
     await dialog.getByRole('button', { name: 'Start' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -116,8 +121,7 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     await page.getByRole('list', { name: 'Cases' }).getByText('Version 1 with lab/priced').waitFor();
     await page.locator('summary', { hasText: 'How answers are scored' }).click();
     await page.getByText('What a judge is told').first().waitFor();
-    await keepConsolePicture(page, 'evaluation-several');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'evaluation-several');
   });
 
   it('goes on with more money where it ended, and asks nothing twice', async () => {
@@ -138,8 +142,7 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     await expect
       .poll(() => dialog.getByRole('spinbutton', { name: 'What it may cost, in USD' }).getAttribute('aria-invalid'))
       .toBe('true');
-    await keepConsolePicture(page, 'evaluation-resume-refused');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'evaluation-resume-refused');
     await dialog.getByRole('spinbutton', { name: 'What it may cost, in USD' }).fill('1');
     await dialog.getByRole('button', { name: 'Go on' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -164,8 +167,7 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     await dialog.getByRole('alert').first().waitFor();
     await dialog.getByRole('checkbox', { name: 'handbook.md' }).check();
     await dialog.getByText('1 document is chosen, of 20 at most.').waitFor();
-    await keepConsolePicture(page, 'evaluation-draft-cases');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'evaluation-draft-cases');
     await dialog.getByRole('button', { name: 'Write cases' }).click();
     await page.getByText('1 case is written: look at each, and agree.').waitFor();
     const cases = page.getByRole('list', { name: 'Cases' });
@@ -215,8 +217,7 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     // What the service refuses stands beside its field.
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => args.getAttribute('aria-invalid')).toBe('true');
-    await keepConsolePicture(page, 'evaluation-case-lists');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'evaluation-case-lists');
     await args.fill('{"amount": 20}');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -363,7 +364,6 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     await look('resume');
     await close();
     await page.getByRole('heading', { name: 'Case by case' }).waitFor();
-    await keepConsolePicture(page, `experiment-${scheme}-${width}`);
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, `experiment-${scheme}-${width}`);
   });
 });

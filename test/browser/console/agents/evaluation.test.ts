@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+} from '../../../support/browser/console.ts';
 import { withService } from '../../../support/service.ts';
 
 /** Datasets, experiments and the gate of an agent in its editor. */
@@ -27,8 +33,7 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     }));
     const { page, problems } = await openConsole(service, ann, `/agents/${agent.id}/evaluation`);
     await page.getByRole('heading', { name: 'No datasets yet' }).waitFor();
-    await keepConsolePicture(page, 'evaluation-empty');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'evaluation-empty');
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'New dataset' }).click();
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Tides');
@@ -55,8 +60,7 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     await choose('cases.csv', 'question,mustContain\nAnd the next one?,seven\n');
     await dialog.getByRole('button', { name: 'Import' }).click();
     await page.getByRole('list', { name: 'Cases' }).getByText('And the next one?').waitFor();
-    await keepConsolePicture(page, 'evaluation-dataset');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'evaluation-dataset');
 
     await page.getByRole('link', { name: 'All datasets' }).click();
     await page.getByRole('button', { name: 'New experiment' }).click();
@@ -70,8 +74,7 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     await cases.getByText('High tide is at seven.').first().waitFor();
     await cases.getByText('That I do not know.').first().waitFor();
     await page.getByRole('table', { name: 'Result' }).getByText('100%', { exact: true }).waitFor();
-    await keepConsolePicture(page, 'evaluation-experiment');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'evaluation-experiment');
 
     await page.getByRole('link', { name: 'All experiments' }).click();
     await page.getByRole('button', { name: 'Set up a gate' }).click();
@@ -84,8 +87,7 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
       .getByRole('alert')
       .getByText(/When is high tide/)
       .waitFor();
-    await keepConsolePicture(page, 'evaluation-refused');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'evaluation-refused');
     await dialog.getByRole('textbox', { name: 'Publish it in spite of the gate, because' }).fill('The tide table is wrong');
     await dialog.getByRole('button', { name: 'Publish' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -115,8 +117,7 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     await page.getByRole('button', { name: 'Add to a dataset' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add to a dataset' });
     await dialog.getByRole('combobox', { name: 'Dataset' }).waitFor();
-    await keepConsolePicture(page, 'evaluation-add-run');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'evaluation-add-run');
     await dialog.getByRole('button', { name: 'Add' }).click();
     await page.getByText('It is a case of Buoys now.').waitFor();
     await page.goto(`${service.url}/agents/${agent.id}/evaluation`);

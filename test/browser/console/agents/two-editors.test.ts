@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -52,8 +52,7 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
     await page.getByText('What differs: Instructions').click();
     await page.getByRole('deletion').filter({ hasText: 'Name the price in francs.' }).waitFor();
     await page.getByRole('insertion').filter({ hasText: 'Name the price and the tax.' }).waitFor();
-    await keepConsolePicture(page, 'skill-conflict');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'skill-conflict');
     expect((await ask(bob, skills, { id })).agent.skills[0].content).toBe('Name the price in francs.\nName the date.');
     await box(page, 'Instructions').fill('Name the price in francs and the tax.\nName the date.');
     await page.getByRole('button', { name: 'Keep mine' }).click();
@@ -88,8 +87,7 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
     await ask(bob, deleteSkill, { id: skillId });
     await saveDialog(page).click();
     await page.getByText('Bob Builder deleted this while you changed it. What you typed is still here.').waitFor();
-    await keepConsolePicture(page, 'skill-deleted');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'skill-deleted');
     expect(await overflowWidth(page)).toBeLessThanOrEqual(0);
     await page.getByRole('dialog').getByRole('button', { name: 'Save as a new one' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });

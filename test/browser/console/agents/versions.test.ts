@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { accessibilityFaults, checkScreen, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -52,16 +52,14 @@ describe.skipIf(!hasBrowser())('the versions of an agent', () => {
     await page.keyboard.press('Enter');
     await page.getByText('The tide is high. Keep left.').waitFor();
     expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('Name the tide.');
-    await keepConsolePicture(page, 'versions-draft');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'versions-draft');
 
     await page.getByRole('button', { name: 'Publish' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish the draft of Harbour pilot' });
     await dialog.getByRole('insertion').filter({ hasText: 'Name the tide.' }).waitFor();
     await dialog.getByRole('deletion').filter({ hasText: 'Answer in one sentence.' }).waitFor();
     await dialog.getByRole('textbox', { name: 'Note' }).fill('Names the tide');
-    await keepConsolePicture(page, 'versions-publish');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'versions-publish');
     await dialog.getByRole('button', { name: 'Publish' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('Draft, not published').waitFor({ state: 'detached' });
@@ -71,8 +69,7 @@ describe.skipIf(!hasBrowser())('the versions of an agent', () => {
     expect(await versionRows(page).first().textContent()).toMatch(
       /Version 2.*Names the tide.*Ann Example.*Changed: Instructions/s,
     );
-    await keepConsolePicture(page, 'versions-list');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'versions-list');
 
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
     const rollback = page.getByRole('dialog', { name: 'Roll back to version 1' });
@@ -84,8 +81,7 @@ describe.skipIf(!hasBrowser())('the versions of an agent', () => {
     await page.getByRole('link', { name: 'Version 3', exact: true }).first().click();
     await page.getByRole('heading', { level: 2, name: 'Version 3' }).waitFor();
     await page.getByText('Answer in one sentence.').waitFor();
-    await keepConsolePicture(page, 'versions-content');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'versions-content');
     await page.goto(`${service.url}/agents/${id}/versions/77`);
     await page.getByRole('heading', { name: 'There is no such version' }).waitFor();
     expect(problems).toEqual([]);
@@ -101,8 +97,7 @@ describe.skipIf(!hasBrowser())('the versions of an agent', () => {
     await dialog.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('heading', { name: '25 % of the chats get version 2' }).waitFor();
     await page.getByRole('table', { name: 'Both versions since the canary began' }).waitFor();
-    await keepConsolePicture(page, 'versions-canary');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'versions-canary');
     await page.getByRole('button', { name: 'Everybody gets version 2' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Give it to everybody' }).click();
     await page.getByRole('heading', { name: '25 % of the chats get version 2' }).waitFor({ state: 'detached' });
@@ -126,8 +121,7 @@ describe.skipIf(!hasBrowser())('the versions of an agent', () => {
     const runId = await say('And now?', 'To the west.');
     await page.getByText('The agent was changed: version 2 answers from here on.').waitFor();
     await page.getByText('Version 1 ·').waitFor();
-    await keepConsolePicture(page, 'versions-chat');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'versions-chat');
     await page.goto(`${service.url}/runs/${runId}`);
     await page.getByRole('link', { name: '2', exact: true }).click();
     await page.getByRole('heading', { level: 2, name: 'Version 2' }).waitFor();
@@ -145,13 +139,11 @@ describe.skipIf(!hasBrowser())('the versions of an agent', () => {
     const { page } = await openConsole(service, ann, `/agents/${id}/versions`, view);
     await page.getByText('Entwurf, nicht veröffentlicht: Die Nutzer bekommen Version 2.').waitFor();
     await page.getByRole('list', { name: 'Versionen' }).waitFor();
-    await keepConsolePicture(page, 'versions-phone');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'versions-phone');
     expect(await overflowWidth(page)).toBeLessThanOrEqual(0);
     await page.getByRole('link', { name: 'Was sich geändert hat' }).first().click();
     await page.getByRole('insertion').first().waitFor();
-    await keepConsolePicture(page, 'versions-phone-diff');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'versions-phone-diff');
     expect(await overflowWidth(page)).toBeLessThanOrEqual(0);
     await page.getByRole('combobox', { name: 'Spätere Version' }).selectOption('draft');
     await page.getByRole('insertion').filter({ hasText: 'Kleiner Lotse im Hafen' }).waitFor();

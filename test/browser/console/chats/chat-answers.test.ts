@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
+import { accessibilityFaults, checkScreen, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { startApiServer } from '../../../support/egress/api-server.ts';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import { withService } from '../../../support/service.ts';
@@ -57,8 +57,7 @@ describe.skipIf(!hasBrowser())('an answer in the console', () => {
     expect(await sources.getByRole('link', { name: 'Open the document' }).getAttribute('href')).toMatch(
       /^\/documents\/.+passage=/,
     );
-    await keepConsolePicture(page, 'chat-sources');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-sources');
     await page.keyboard.press('Escape');
     await sources.waitFor({ state: 'detached' });
     await transcript.getByText(/^1 step/).click();
@@ -117,14 +116,12 @@ describe.skipIf(!hasBrowser())('an answer in the console', () => {
     const support = sources.locator('mark[data-kind="support"]');
     await support.getByText('The warranty on batteries lasts two years.').waitFor();
     await sources.getByRole('heading', { name: 'Warranty' }).waitFor();
-    await keepConsolePicture(page, 'chat-source-support');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-source-support');
     await sources.getByRole('link', { name: 'Open the document' }).click();
     await page.getByRole('heading', { level: 1, name: 'terms.md' }).waitFor();
     await page.locator('mark[data-kind="support"]').getByText('The warranty on batteries lasts two years.').waitFor();
     const back = page.getByRole('link', { name: 'Back to the answer' });
-    await keepConsolePicture(page, 'knowledge-document-back');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'knowledge-document-back');
     await back.click();
     await support.getByText('The warranty on batteries lasts two years.').waitFor();
     await transcript.getByText('A battery is under warranty').waitFor();
@@ -149,8 +146,7 @@ describe.skipIf(!hasBrowser())('an answer in the console', () => {
     await card.getByText('This is no JSON object.').waitFor();
     expect(await card.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
     await card.getByRole('textbox', { name: 'Arguments' }).fill('{"part": "saddle"}');
-    await keepConsolePicture(page, 'chat-approval');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-approval');
     await card.getByRole('button', { name: 'Approve' }).click();
     await transcript.getByText('It is ordered.').waitFor();
     expect(api.requests.map(({ body }) => body)).toEqual(['{"part":"saddle"}']);
@@ -231,8 +227,7 @@ describe.skipIf(!hasBrowser())('an answer in the console', () => {
     const { page, transcript, ask, isOver } = await open({ scheme: 'dark' });
     await ask('Does it work?');
     await transcript.getByText('The answer failed.').waitFor();
-    await keepConsolePicture(page, 'chat-failed');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-failed');
     await transcript.getByRole('button', { name: 'Try again' }).click();
     await transcript.getByText('Now it works.').waitFor();
     await isOver();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { scriptedUpstream, withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
@@ -68,8 +68,7 @@ describe.skipIf(!hasBrowser())('answers beside each other', () => {
     first.goOn();
     await own.getByText('At noon.').waitFor();
     await own.getByText(/tokens/).waitFor();
-    await keepConsolePicture(page, 'chat-compare');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-compare');
     await other.getByRole('button', { name: 'Go on with this one' }).click();
     await comparison.waitFor({ state: 'detached' });
     await transcript.getByText('About twelve.').waitFor();
@@ -145,16 +144,14 @@ describe.skipIf(!hasBrowser())('answers beside each other', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     const send = await page.getByRole('button', { name: 'Senden' }).boundingBox();
     expect((send?.x ?? 390) + (send?.width ?? 0)).toBeLessThanOrEqual(390);
-    await keepConsolePicture(page, 'chat-compare-phone');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-compare-phone');
   });
 
   it('begin with a new chat, and a refusal is said while the first answer goes on', async () => {
     const { page } = await openConsole(service, ann, `/?agent=${agentId}`);
     await page.getByRole('button', { name: 'Compare with…' }).click();
     await page.getByRole('checkbox', { name: 'Poet' }).check();
-    await keepConsolePicture(page, 'chat-compare-dialog');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-compare-dialog');
     await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
     upstream.next({ text: 'Red.' });
     await page.route('**/graphql', (route) =>

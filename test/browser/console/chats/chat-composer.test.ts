@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
+import { checkScreen, openConsole } from '../../../support/browser/console.ts';
 import { holdReply } from '../../../support/browser/held-reply.ts';
 import { look } from '../../../support/browser/look.ts';
 import { withService } from '../../../support/service.ts';
@@ -143,8 +143,7 @@ describe.skipIf(!hasBrowser())('the box of a chat', () => {
     await ann.delete(`/api/v1/ais/${gone.id}`);
     const { page, box } = await open(`/?agent=${gone.id}&question=When%3F`);
     await page.getByRole('heading', { level: 1, name: 'This agent is not there' }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'chat-agent-gone');
+    await checkScreen(page, 'chat-agent-gone');
     expect(await box.count()).toBe(0);
     await page.getByRole('link', { name: 'Ask another agent' }).click();
     await page.getByRole('heading', { level: 1, name: 'Harbour pilot' }).waitFor();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
+import { checkScreen, openConsole } from '../../../support/browser/console.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
@@ -42,8 +42,7 @@ describe.skipIf(!hasBrowser())('the list of chats', () => {
     await page.getByRole('menuitem', { name: 'Pin' }).waitFor();
     await page.keyboard.press('Escape');
     await page.locator(today).getByText('Tyres for July').waitFor();
-    await keepConsolePicture(page, 'chat-list');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-list');
     const [file] = await Promise.all([page.waitForEvent('download'), act('Tyres for July', 'Export as Markdown')]);
     expect(readFileSync(await file.path(), 'utf8')).toContain('Tyres for July');
     await list.getByRole('searchbox', { name: 'Search chats' }).fill('july');
@@ -94,8 +93,7 @@ describe.skipIf(!hasBrowser())('the list of chats', () => {
       .locator('input[type=file]')
       .setInputFiles({ name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from('a, b') });
     await page.getByRole('list', { name: 'Files of the message' }).getByText('list.txt').waitFor();
-    await keepConsolePicture(page, 'chat-file');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-file');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     const transcript = page.getByRole('region', { name: 'Transcript' });
     await transcript.getByText('It is a list.').waitFor();

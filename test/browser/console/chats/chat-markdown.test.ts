@@ -2,8 +2,8 @@ import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import {
-  accessibilityFaults,
   type ConsoleView,
+  checkScreen,
   keepConsolePicture,
   openConsole,
   overflowWidth,
@@ -38,8 +38,7 @@ describe.skipIf(!hasBrowser())('what an answer draws', () => {
     expect(await answer.locator('math').count()).toBe(6);
     await answer.getByText('It costs $5 to print and $6 to bind.').waitFor();
     await answer.getByText('Note that 5*3*2 = 30 and a < b.').waitFor();
-    await keepConsolePicture(page, `markdown-math-${scheme}`);
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, `markdown-math-${scheme}`);
     expect(problems).toEqual([]);
     expect([...strangers]).toEqual([]);
   });
@@ -57,8 +56,7 @@ describe.skipIf(!hasBrowser())('what an answer draws', () => {
     const picture = answer.getByRole('img', { name: 'Diagram: flowchart' });
     await picture.waitFor();
     await page.waitForFunction(() => (document.querySelector<HTMLImageElement>('figure img')?.naturalWidth ?? 0) > 100);
-    await keepConsolePicture(page, `markdown-diagram-${scheme}`);
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, `markdown-diagram-${scheme}`);
     await answer.getByText('Source of the diagram').click();
     await answer.getByText('B -- yes --> C[Answer]').waitFor();
     const frame = page.locator('iframe[title="Diagrams"]');
@@ -112,8 +110,7 @@ describe.skipIf(!hasBrowser())('what an answer draws', () => {
     const { page, answer, problems } = await answered('```mermaid\nflowchart LR\n  A --> \n```\n\nEnd.');
     await answer.getByText(/The diagram cannot be drawn: Parse error/).waitFor();
     await answer.getByText('A -->').first().waitFor();
-    await keepConsolePicture(page, 'markdown-diagram-fault');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'markdown-diagram-fault');
     expect(problems).toEqual([]);
   });
 
@@ -134,8 +131,7 @@ describe.skipIf(!hasBrowser())('what an answer draws', () => {
     await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Back to the text of footnote 2');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Footnote 2');
-    await keepConsolePicture(page, 'markdown-footnotes');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'markdown-footnotes');
   });
 
   it('tasks, folds and tags that are text, on a telephone too', async () => {
@@ -152,8 +148,7 @@ describe.skipIf(!hasBrowser())('what an answer draws', () => {
     await fold.getByText('Why so?').click();
     await fold.getByText('const a = 1 < 2;').waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    await keepConsolePicture(page, 'markdown-folds-phone');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'markdown-folds-phone');
     expect(problems).toEqual([]);
   });
 

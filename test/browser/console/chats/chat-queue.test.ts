@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
@@ -52,8 +52,7 @@ describe.skipIf(!hasBrowser())('a message while another one is answered', () => 
     await keepConsolePicture(page, 'chat-queue-edit');
     await queue.getByRole('button', { name: 'Save' }).click();
     await queue.getByText('And the lowest tide?').waitFor();
-    await keepConsolePicture(page, 'chat-queue');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-queue');
     goOn();
     await transcript.getByText('At midnight.').waitFor();
     await queue.waitFor({ state: 'detached' });
@@ -135,8 +134,7 @@ describe.skipIf(!hasBrowser())('what the agent gets of a chat', () => {
     await summary.getByText('They counted to one.').waitFor();
     await transcript.getByText('Yes one').waitFor({ state: 'detached' });
     await transcript.getByText('Yes two').waitFor();
-    await keepConsolePicture(page, 'chat-summary');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-summary');
     await summary.getByRole('button', { name: 'Show what was said before' }).click();
     await transcript.getByText('Yes one').waitFor();
     await page.reload();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
+import { accessibilityFaults, checkScreen, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { sessionFor } from '../../../support/browser/console-sessions.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
@@ -57,14 +57,12 @@ describe.skipIf(!hasBrowser())('sharing a chat', () => {
     await dialog.getByRole('button', { name: 'Make a link' }).click();
     const url = (await dialog.getByRole('region', { name: 'Link to the chat' }).textContent()) ?? '';
     await dialog.getByText('Bob Reader').waitFor();
-    await keepConsolePicture(page, 'share-dialog');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'share-dialog');
 
     const reader = await openShared(bob, `/shared${new URL(url).hash}`, 'Tides');
     await reader.getByText('Shared by Ann Example').waitFor();
     expect(await reader.getByRole('region', { name: 'Transcript' }).textContent()).toContain('At noon.');
-    await keepConsolePicture(reader, 'shared-chat');
-    expect(await accessibilityFaults(reader)).toEqual([]);
+    await checkScreen(reader, 'shared-chat');
     upstream.next({ text: 'At six.' });
     await reader.getByRole('button', { name: 'Go on from here' }).click();
     await reader.getByRole('textbox', { name: 'Message' }).fill('And tomorrow?');
@@ -103,8 +101,7 @@ describe.skipIf(!hasBrowser())('sharing a chat', () => {
     const path = await share(await newChat(), { audience: 'ANYONE' });
     const page = await openShared(undefined, path, 'Tides');
     await page.getByText('Sign in to go on from here').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'shared-with-anyone');
+    await checkScreen(page, 'shared-with-anyone');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL((url) => url.pathname === '/sign-in');
     await page.goto(new URL('/shared', service.url).href);

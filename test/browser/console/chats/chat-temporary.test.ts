@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { startApiServer } from '../../../support/egress/api-server.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import { withService } from '../../../support/service.ts';
@@ -54,8 +54,7 @@ describe.skipIf(!hasBrowser())('a temporary chat', () => {
     await transcript.getByText('Still 15 euro.').waitFor();
     const asked = JSON.stringify(upstream.requests.at(-1)?.body);
     for (const text of ['puncture repair cost', 'It costs 15 euro', 'And today?']) expect(asked).toContain(text);
-    await keepConsolePicture(page, 'temporary');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'temporary');
     await service.deps.audit.flush();
     expect(await tablesWith('Harbour pilot')).toContain('agents');
     expect(await tablesWith(marker)).toEqual([]);
@@ -110,8 +109,7 @@ describe.skipIf(!hasBrowser())('a temporary chat', () => {
     await transcript.getByText('And without a model?').waitFor();
     await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
     expect(upstream.requests.length).toBe(asked);
-    await keepConsolePicture(page, 'temporary-files');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'temporary-files');
     await service.deps.audit.flush();
     expect(await tablesWith(marker)).toEqual([]);
     expect(problems).toEqual([]);
@@ -147,8 +145,7 @@ describe.skipIf(!hasBrowser())('a temporary chat', () => {
     await ask('Order a rope');
     const card = transcript.getByRole('region', { name: 'May it call order?', exact: true });
     await card.getByRole('textbox', { name: 'Arguments' }).fill('{"part": "chain"}');
-    await keepConsolePicture(page, 'temporary-approval');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'temporary-approval');
     await card.getByRole('button', { name: 'Approve' }).click();
     await transcript.getByText('It is ordered.').waitFor();
     expect(api.requests.map(({ body }) => body)).toEqual(['{"part":"chain"}']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
@@ -21,8 +21,7 @@ describe.skipIf(!hasBrowser())('the chat of the console', () => {
     upstream.next(held.script);
     const { page, problems, strangers } = await openConsole(service, ann);
     await page.getByText('Ask me about the harbour.').waitFor();
-    await keepConsolePicture(page, 'chat-new');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-new');
     await page.getByRole('button', { name: 'What can you help me with?' }).click();
     await page.waitForURL('**/chats/*');
     const transcript = page.getByRole('region', { name: 'Transcript' });
@@ -36,8 +35,7 @@ describe.skipIf(!hasBrowser())('the chat of the console', () => {
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     expect(await transcript.locator('strong').innerText()).toBe('noon');
     expect(await transcript.getByText('The tide turns').count()).toBe(1);
-    await keepConsolePicture(page, 'chat-answered');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-answered');
     expect(problems).toEqual([]);
     expect([...strangers]).toEqual([]);
   });
@@ -48,11 +46,9 @@ describe.skipIf(!hasBrowser())('the chat of the console', () => {
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('region', { name: 'Transcript' }).getByText('At noon.').waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'chat-phone');
+    await checkScreen(page, 'chat-phone');
     await page.getByRole('button', { name: 'Chats', exact: true }).click();
     await page.getByRole('navigation', { name: 'Chats' }).getByRole('link', { name: 'New chat' }).waitFor();
-    await keepConsolePicture(page, 'chat-phone-list');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'chat-phone-list');
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, type ConsoleView, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
+import { accessibilityFaults, type ConsoleView, checkScreen, openConsole } from '../../../support/browser/console.ts';
 import {
   chatGptConversation,
   claudeConversation,
@@ -39,8 +39,7 @@ describe.skipIf(!hasBrowser())('Import chats', () => {
     await row.getByText('1 chat with 4 messages imported.').waitFor();
     await row.getByText('What was left out').click();
     await row.getByText('1 thought of a model').waitFor();
-    await keepConsolePicture(page, 'imports');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'imports');
     await row.getByRole('link', { name: 'Open the chats' }).click();
     await page.getByRole('navigation', { name: 'Chats' }).getByRole('link', { name: 'Deploying the cluster' }).click();
     await page.getByText(said[2]).waitFor();
@@ -83,8 +82,7 @@ describe.skipIf(!hasBrowser())('Import chats', () => {
       .setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Hello') });
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     await page.getByRole('listitem', { name: 'notes.txt' }).getByText('The file is not JSON').waitFor();
-    await keepConsolePicture(page, 'imports-failed');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'imports-failed');
   });
 
   it('exports a chat as a file that can be imported again', async () => {
@@ -117,8 +115,7 @@ describe.skipIf(!hasBrowser())('Import chats', () => {
     const { page } = await openConsole(service, person, '/account/imports', view);
     const row = page.getByRole('listitem', { name: 'chatgpt-2026-08-24.zip' });
     await row.locator('summary').click();
-    await keepConsolePicture(page, `imports-${name}`);
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, `imports-${name}`);
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
   });
 });

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, type ConsoleView, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  type ConsoleView,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+} from '../../../support/browser/console.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -26,8 +32,7 @@ describe.skipIf(!hasBrowser())('prompts', () => {
     expect(await dialog.getByRole('textbox', { name: 'Command' }).inputValue()).toBe('u-bersetze-ho-flich');
     await dialog.getByRole('textbox', { name: 'Command' }).fill('translate');
     await dialog.getByRole('textbox', { name: 'Text' }).fill('Translate into {{language: English | German}}: {{text}}');
-    await keepConsolePicture(page, 'prompt-dialog');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'prompt-dialog');
     await page.keyboard.press('Tab');
     await dialog.getByRole('button', { name: 'Save' }).click();
     const row = page.getByRole('listitem', { name: 'Übersetze höflich' });
@@ -75,8 +80,7 @@ describe.skipIf(!hasBrowser())('prompts', () => {
     await box.fill('/');
     await list.getByRole('option', { name: /summary/ }).waitFor();
     expect(await list.getByRole('option', { name: /summary/ }).getAttribute('aria-selected')).toBe('true');
-    await keepConsolePicture(page, 'prompt-menu');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'prompt-menu');
     await page.keyboard.press('Escape');
     await list.waitFor({ state: 'detached' });
     await box.fill('/');
@@ -85,8 +89,7 @@ describe.skipIf(!hasBrowser())('prompts', () => {
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Translation' });
     expect(await dialog.getByLabel('language').inputValue()).toBe('German');
-    await keepConsolePicture(page, 'prompt-fill');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'prompt-fill');
     await dialog.getByRole('button', { name: 'Put it in the box' }).click();
     await dialog.getByText('This needs a value.').waitFor();
     await dialog.getByLabel('text').fill('Good morning');
@@ -124,8 +127,7 @@ describe.skipIf(!hasBrowser())('prompts', () => {
     await create(person, { name: 'Translation', command: 'translate', text: 'Translate into {{language}}: {{text}}' });
     const { page } = await openConsole(service, person, '/account/prompts', view);
     await page.getByRole('listitem', { name: 'Translation' }).waitFor();
-    await keepConsolePicture(page, `prompts-${name}`);
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, `prompts-${name}`);
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
   });
 });

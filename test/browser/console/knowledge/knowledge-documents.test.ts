@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { makePdf } from '../../../support/knowledge/documents.ts';
 import { addFile, indexed, longText } from '../../../support/knowledge/knowledge.ts';
 import { withService } from '../../../support/service.ts';
@@ -53,8 +53,7 @@ describe.skipIf(!hasBrowser())('a document in the console', () => {
     const box = await third.locator('mark').first().boundingBox();
     expect(box?.y).toBeGreaterThan(0);
     expect(box?.y).toBeLessThan(800);
-    await keepConsolePicture(page, 'knowledge-pdf');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'knowledge-pdf');
     await page.getByRole('button', { name: 'Show the text' }).click();
     await page.locator('pre mark', { hasText: 'three white flashes' }).waitFor();
     expect([...strangers]).toEqual([]);
@@ -72,8 +71,7 @@ describe.skipIf(!hasBrowser())('a document in the console', () => {
     });
     await page.reload();
     await page.getByRole('alert').getByText('This page cannot be shown: no mark fits here').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'knowledge-pdf-fault');
+    await checkScreen(page, 'knowledge-pdf-fault');
   });
 
   it.each(['light', 'dark'] as const)('shows a text at the passage in %s colors, on a telephone too', async (scheme) => {
@@ -84,8 +82,7 @@ describe.skipIf(!hasBrowser())('a document in the console', () => {
     await mark.waitFor();
     expect(await mark.evaluate((element) => element.getBoundingClientRect().top < innerHeight)).toBe(true);
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, `knowledge-document-${scheme}`);
+    await checkScreen(page, `knowledge-document-${scheme}`);
   });
 
   it('is drawn: Markdown with its headings, tables and code, the passage marked', async () => {
@@ -99,8 +96,7 @@ describe.skipIf(!hasBrowser())('a document in the console', () => {
     expect(await place.getByRole('link').count()).toBe(0);
     await place.getByText('<b>this</b>').waitFor();
     expect((await place.locator('mark').allTextContents()).join('')).toContain("A visitor's berth is paid before noon, in cash.");
-    await keepConsolePicture(page, 'knowledge-markdown');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'knowledge-markdown');
     expect(problems).toEqual([]);
   });
 
@@ -122,8 +118,7 @@ describe.skipIf(!hasBrowser())('a document in the console', () => {
       expect((await place.locator('mark').allTextContents()).join(' ').replace(/\s+/g, ' ')).toContain('The fog horn sounds');
       expect(await place.getByRole('link').allTextContents()).toEqual(['the rules (horns.example)']);
       expect(await place.locator('script, iframe, style, svg, form, input, button, [style], [onclick]').count()).toBe(0);
-      await keepConsolePicture(page, `knowledge-html-${reader === ann ? 'source' : 'reader'}`);
-      expect(await accessibilityFaults(page)).toEqual([]);
+      await checkScreen(page, `knowledge-html-${reader === ann ? 'source' : 'reader'}`);
       expect(problems).toEqual([]);
       expect([...strangers]).toEqual([]);
     }

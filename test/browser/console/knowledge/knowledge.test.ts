@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { makePdf } from '../../../support/knowledge/documents.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import { withService } from '../../../support/service.ts';
@@ -36,8 +36,7 @@ describe.skipIf(!hasBrowser())('knowledge in the console', () => {
   it('takes a folder from the first, shows how it is read, and says why passages are found', async () => {
     const { page, problems } = await openConsole(service, ann, '/knowledge');
     await page.getByRole('heading', { name: 'Agents answer from what you give them' }).waitFor();
-    await keepConsolePicture(page, 'knowledge-empty');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'knowledge-empty');
     await page.getByRole('button', { name: 'Add knowledge' }).click();
     await page.locator('input[data-choice=folder]').setInputFiles(folder);
     const dialog = page.getByRole('dialog', { name: 'Add knowledge' });
@@ -46,8 +45,7 @@ describe.skipIf(!hasBrowser())('knowledge in the console', () => {
     expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('Harbour handbook');
     await dialog.getByLabel('For which agent').selectOption('A new agent');
     await dialog.getByLabel('Name of the new agent').fill('Harbour pilot');
-    await keepConsolePicture(page, 'knowledge-add-files');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'knowledge-add-files');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Harbour handbook' }).waitFor();
     const sourceId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
@@ -60,8 +58,7 @@ describe.skipIf(!hasBrowser())('knowledge in the console', () => {
     await page.getByRole('link', { name: 'Documents' }).click();
     await page.getByRole('button', { name: 'rules.md' }).click();
     await page.getByText('A berth for one night').waitFor();
-    await keepConsolePicture(page, 'knowledge-item');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'knowledge-item');
     await page.keyboard.press('Escape');
 
     await page.getByRole('link', { name: 'Try a question' }).click();
@@ -69,8 +66,7 @@ describe.skipIf(!hasBrowser())('knowledge in the console', () => {
     await page.getByRole('button', { name: 'Try', exact: true }).click();
     await page.getByText('Found by these words:').first().waitFor();
     await page.locator('mark', { hasText: 'berth' }).first().waitFor();
-    await keepConsolePicture(page, 'knowledge-try');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'knowledge-try');
     const ask = await page.getByRole('link', { name: 'Ask Harbour pilot' }).getAttribute('href');
     expect(ask).toMatch(/^\/\?agent=ai_\w+&question=What\+does\+a\+berth\+cost%3F$/);
     expect(problems).toEqual([]);
@@ -89,8 +85,7 @@ describe.skipIf(!hasBrowser())('knowledge in the console', () => {
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('heading', { level: 1, name: 'Hours of the office' }).waitFor();
     await page.getByRole('switch', { name: 'Answers may cite it' }).click();
-    await keepConsolePicture(page, 'knowledge-settings');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'knowledge-settings');
     expect((await ann.get(`/api/v1/data-sources/${source.id}`)).body.cite).toBe(false);
 
     const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Other' });
@@ -106,12 +101,10 @@ describe.skipIf(!hasBrowser())('knowledge in the console', () => {
     const { page } = await openConsole(service, ann, '/knowledge', { scheme, width: 390 });
     await page.getByRole('link', { name: 'Harbour handbook' }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, `knowledge-phone-${scheme}`);
+    await checkScreen(page, `knowledge-phone-${scheme}`);
     await page.getByRole('link', { name: 'Harbour handbook' }).click();
     await page.getByRole('heading', { name: 'Agents that answer from it' }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, `knowledge-source-phone-${scheme}`);
+    await checkScreen(page, `knowledge-source-phone-${scheme}`);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { GoogleDrive } from '../../../fixtures/upstreams/google-drive.ts';
 import { googleGroup } from '../../../fixtures/upstreams/google-sharing.ts';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { googleSettings, mirroredSources } from '../../../support/knowledge/mirrored.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -44,8 +44,7 @@ describe.skipIf(!hasBrowser())('the permissions of a source in the console', () 
       .getByRole('checkbox', { name: 'Plans' })
       .or(dialog.getByRole('radio', { name: 'Plans' }))
       .check();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'permissions-add');
+    await checkScreen(page, 'permissions-add');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Plans' }).waitFor();
     await page.getByText('Each person from what that person may open there').waitFor();
@@ -60,8 +59,7 @@ describe.skipIf(!hasBrowser())('the permissions of a source in the console', () 
     expect(await page.getByText('1: they find what is open to everybody').count()).toBe(1);
     await page.getByRole('list', { name: 'People without an identity there' }).getByText(bob.email).waitFor();
     expect(await page.getByText('After 1 minute at most').count()).toBe(1);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'permissions-missing');
+    await checkScreen(page, 'permissions-missing');
     expect(problems).toEqual([]);
   });
 
@@ -74,8 +72,7 @@ describe.skipIf(!hasBrowser())('the permissions of a source in the console', () 
     await dialog.getByRole('radio', { name: /^What a program says that they may open/ }).check();
     await dialog.getByRole('textbox', { name: 'Content' }).waitFor({ state: 'detached' });
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Handbook');
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'permissions-push-add');
+    await checkScreen(page, 'permissions-push-add');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Handbook' }).waitFor();
     await page.getByText('Each person from what that person may open there').waitFor();
@@ -85,8 +82,7 @@ describe.skipIf(!hasBrowser())('the permissions of a source in the console', () 
     await page.getByRole('heading', { name: 'A program pushes the documents' }).waitFor();
     await page.getByText(`/api/v1/data-sources/${id}/principals`).waitFor();
     await page.getByText(`/api/v1/data-sources/${id}/items`).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'permissions-pushed');
+    await checkScreen(page, 'permissions-pushed');
     expect(problems).toEqual([]);
   });
 
@@ -106,8 +102,7 @@ describe.skipIf(!hasBrowser())('the permissions of a source in the console', () 
     await storage.knowledge.permissionReadings.fail(lease, { code: 'UNAVAILABLE', message: 'Google Drive does not answer.' });
     await page.getByText('The last reading failed: Google Drive does not answer.').waitFor();
     await page.getByText('Permissions could not be read lately.').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'permissions-failing');
+    await checkScreen(page, 'permissions-failing');
     const readAt = new Date(Date.now() - 25 * 3_600_000);
     await prisma.permissionReading.update({ where: { dataSourceId: sourceId }, data: { readAt } });
     storage.signals.publish('data-source-changed', sourceId);
@@ -136,8 +131,7 @@ describe.skipIf(!hasBrowser())('the permissions of a source in the console', () 
     await page.getByRole('button', { name: 'Mirror its permissions' }).click();
     const hiding = page.getByRole('dialog', { name: 'Mirror the permissions of "Plans"?' });
     await hiding.getByText('hidden from everybody at once, until it is known who may open them.').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'permissions-mirror');
+    await checkScreen(page, 'permissions-mirror');
     await hiding.getByRole('button', { name: 'Mirror its permissions' }).click();
     await page.getByRole('heading', { name: 'Each person finds what that person may open there' }).waitFor();
     await mirrored.read(sourceId);
@@ -153,8 +147,7 @@ describe.skipIf(!hasBrowser())('the permissions of a source in the console', () 
     await page.getByRole('button', { name: 'Connect my account' }).click();
     const dialog = page.getByRole('dialog', { name: 'Connect my account' });
     expect(await dialog.getByText('MCP server').count()).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, 'identities-connect');
+    await checkScreen(page, 'identities-connect');
     await page.keyboard.press('Escape');
     const id = await mirrored.connect(bob, 'bob@acme.example');
     const owner = { id, orgId: bob.orgId, ownerUserId: bob.userId };
@@ -178,12 +171,10 @@ describe.skipIf(!hasBrowser())('the permissions of a source in the console', () 
     await page.getByRole('button', { name: 'Zeigen, was Ann Example sieht' }).click();
     await page.getByText('Ann Example sieht hier 1 Dokument.').waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, `permissions-phone-${scheme}`);
+    await checkScreen(page, `permissions-phone-${scheme}`);
     await page.goto(`${service.url}/account`);
     await page.getByRole('heading', { name: 'Wer Sie an Quellen sind' }).scrollIntoViewIfNeeded();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, `identities-phone-${scheme}`);
+    await checkScreen(page, `identities-phone-${scheme}`);
   });
 });

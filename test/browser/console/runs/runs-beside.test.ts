@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
 import { pricedModel, pricedModelSettings } from '../../../support/runs/priced-model.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -49,8 +49,7 @@ describe.skipIf(!hasBrowser())('two runs', () => {
       .getByText(/Rhyme\./)
       .waitFor();
     expect(await page.getByRole('list', { name: 'Steps' }).count()).toBe(2);
-    await keepConsolePicture(page, 'runs-beside');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'runs-beside');
     const phone = await open(new URL(page.url()).pathname + new URL(page.url()).search, {
       ...{ width: 390, height: 844, locale: 'de-DE', scheme: 'dark' },
     });
@@ -75,8 +74,7 @@ describe.skipIf(!hasBrowser())('tags of runs', () => {
     await tags.getByRole('combobox', { name: 'New tag' }).fill('to read');
     await page.keyboard.press('Enter');
     await tags.getByRole('listitem').getByText('to read').waitFor();
-    await keepConsolePicture(page, 'run-tags');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'run-tags');
     await page.goto(`${service.url}/runs`);
     await page.getByRole('row').getByText('to read').waitFor();
     await page.getByRole('button', { name: 'More filters' }).click();
@@ -100,8 +98,7 @@ describe.skipIf(!hasBrowser())('filters of runs', () => {
     await dialog.getByRole('textbox', { name: 'Save what the list shows now' }).fill('Failed this week');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('button', { name: 'Failed this week', exact: true }).waitFor();
-    await keepConsolePicture(page, 'runs-saved-filters');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'runs-saved-filters');
     await page.goto(`${service.url}/runs`);
     await page.getByRole('button', { name: 'Saved filters' }).click();
     await dialog.getByRole('button', { name: 'Failed this week', exact: true }).click();

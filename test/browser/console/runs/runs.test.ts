@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import {
+  accessibilityFaults,
+  checkScreen,
+  keepConsolePicture,
+  openConsole,
+  overflowWidth,
+} from '../../../support/browser/console.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
 import { pricedModel, pricedModelSettings, pricedUsage } from '../../../support/runs/priced-model.ts';
@@ -56,8 +62,7 @@ describe.skipIf(!hasBrowser())('the runs', () => {
     await page.getByRole('link', { name: 'Questions without an answer' }).click();
     const card = page.getByRole('listitem').filter({ hasText: 'Wherefore zebras?' });
     await card.getByText('Nothing was found').waitFor();
-    await keepConsolePicture(page, 'runs-questions');
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, 'runs-questions');
     await card.getByRole('link', { name: 'Add knowledge' }).click();
     await page.waitForURL(`**/knowledge?new&agent=${agent.id}`);
   });
@@ -110,16 +115,14 @@ describe.skipIf(!hasBrowser())('a run', () => {
     await page.getByText('"likes green"').waitFor();
     await page.getByRole('link', { name: 'Bicycle facts' }).waitFor();
     await page.getByText('$0.0024').waitFor();
-    await keepConsolePicture(page, `run-${scheme}`);
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await checkScreen(page, `run-${scheme}`);
     await page.setViewportSize({ width: 390, height: 800 });
     expect(await overflowWidth(page)).toBe(0);
     await keepConsolePicture(page, `run-phone-${scheme}`);
     await page.goto(`${service.url}/runs?status=COMPLETED&since=2020-01-01`);
     await page.getByRole('row', { name: new RegExp(agent.name) }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await keepConsolePicture(page, `runs-phone-${scheme}`);
+    await checkScreen(page, `runs-phone-${scheme}`);
     expect(problems).toEqual([]);
   });
 
