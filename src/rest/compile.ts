@@ -7,6 +7,7 @@ import {
   getNamedType,
   getNullableType,
   isInputObjectType,
+  isListType,
   isNonNullType,
   Kind,
 } from 'graphql';
@@ -34,6 +35,8 @@ export interface Parameter {
   readonly name: string;
   readonly read: ParameterReader;
   readonly isRequired: boolean;
+  /** Several texts are one value. */
+  readonly isList?: boolean;
 }
 export interface FormField extends Parameter {
   /** As the form names it. */
@@ -182,7 +185,8 @@ function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: reado
     const variable = main.variables.get(name);
     const type = variable?.type ?? termType(row, name);
     if (type === undefined) throw new Error(`no variable ${name}`);
-    return { name, read: compileParameter(name, type), isRequired: variable?.isRequired === true };
+    const isList = isListType(getNullableType(type));
+    return { name, read: compileParameter(name, type), isRequired: variable?.isRequired === true, isList };
   };
   const bodyType = row.body === undefined ? undefined : main.variables.get(row.body)?.type;
   const input = getNamedType(bodyType);

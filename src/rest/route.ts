@@ -125,7 +125,7 @@ export interface DeclaredRoute {
   readonly shown?: RouteExample;
 }
 
-export type TermType = 'ID' | 'String' | 'String!' | 'Int' | 'Boolean' | true;
+export type TermType = 'ID' | 'String' | 'String!' | 'String[]' | 'Int' | 'Boolean' | true;
 
 export interface RouteExample {
   readonly body?: Readonly<Record<string, unknown>>;

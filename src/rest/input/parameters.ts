@@ -3,6 +3,7 @@ import {
   GraphQLID,
   type GraphQLInputType,
   GraphQLInt,
+  GraphQLList,
   GraphQLNonNull,
   GraphQLString,
   isEnumType,
@@ -72,4 +73,5 @@ const termTypes = {
   ID: GraphQLID,
   String: GraphQLString,
   'String!': new GraphQLNonNull(GraphQLString),
+  'String[]': new GraphQLList(new GraphQLNonNull(GraphQLString)),
 } as const;

@@ -66,7 +66,9 @@ function withoutFaulty(
 function readQuery(parameters: readonly Parameter[], text: string, variables: Record<string, unknown>, faults: Faults): void {
   const query = new URLSearchParams(text);
   for (const parameter of parameters) {
-    const texts = query.getAll(parameter.name);
+    // Stock clients write a list as `include[]=…&include[]=…`.
+    const listed = parameter.isList === true ? query.getAll(`${parameter.name}[]`) : [];
+    const texts = [...query.getAll(parameter.name), ...listed];
     if (texts.length > 0) variables[parameter.name] = parameter.read(texts, faults);
     else if (parameter.isRequired) missing(parameter.name, faults);
   }

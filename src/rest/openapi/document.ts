@@ -141,7 +141,7 @@ function listParameters(printer: SchemaPrinter, route: Route): JsonSchema[] {
     const variable = main.variables.get(name);
     const type = variable?.type ?? termType(row, name);
     const schema = type === undefined ? {} : parameterSchema(printer, { type, defaultValue: variable?.defaultValue });
-    const isList = variable !== undefined && isListType(getNullableType(variable.type));
+    const isList = type !== undefined && isListType(getNullableType(type));
     return {
       name,
       in: place,

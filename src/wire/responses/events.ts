@@ -6,7 +6,7 @@ import type {
   Subagent,
   TokenLogprob,
 } from '../../entities/conversations/runs/event.ts';
-import type { ResponseHead, WireObject } from '../../entities/conversations/runs/response.ts';
+import { itemIncludes, type ResponseHead, type WireObject, withIncludes } from '../../entities/conversations/runs/response.ts';
 import { errorBody, type PublicError, publicError } from '../../entities/ground/errors.ts';
 import type { StreamEncoderFactory } from '../ground/encoder.ts';
 import { toWireFlowStep } from '../ground/run-parts.ts';
@@ -38,6 +38,8 @@ export interface ProjectionOptions {
   readonly startingAfter: number;
   /** Events of the log up to this number are known to the reader. */
   readonly seenSequence: number;
+  /** Optional members, beside those that the request for the response named. */
+  readonly includes?: readonly string[];
 }
 
 /**
@@ -93,7 +95,7 @@ export class ResponseProjection {
   #other(event: RunEvent): string {
     switch (event.type) {
       case 'response.created':
-        this.#head ??= event.run.head;
+        this.#head ??= event.run.head === undefined ? undefined : withIncludes(event.run.head, this.#options.includes ?? []);
         return this.#state(event.type, event.run);
       case 'response.in_progress':
       case 'response.completed':
@@ -296,11 +298,12 @@ export function errorMembers(shownError: PublicError) {
   return { code, message, param, error: { type, code, message, param } };
 }
 
-export const responseEncoder: StreamEncoderFactory = ({ starting_after: after }, context) => {
+export const responseEncoder: StreamEncoderFactory = ({ starting_after: after, include }, context) => {
   const projection = new ResponseProjection(sseFrame, {
     takesExtensions: context.takesExtensions,
     startingAfter: typeof after === 'number' ? after : -1,
     seenSequence: Number(context.notes?.get(seenSequenceNote) ?? -1),
+    includes: Array.isArray(include) ? include.filter((name) => itemIncludes.includes(name)) : [],
   });
   return {
     encode: (events) => projection.project(events),

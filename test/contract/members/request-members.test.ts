@@ -201,6 +201,35 @@ describe.each(apis)('the table of members within members: %s', (api, path, file)
   });
 });
 
+const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+const inPath = (path: string, member: string) => path.includes(`{${camel(member)}}`);
+
+/** Named in docs/openai-clients.md: items are listed with what they have. */
+const unread: Readonly<Record<string, readonly string[]>> = {
+  '/api/v2/responses/{responseId}/input_items': ['include'],
+  '/api/v1/conversations/{conversationId}/items': ['include'],
+};
+it.each([
+  ['responses/responses', 'ResponseRetrieveParamsBase', '/api/v2/responses/{responseId}', []],
+  ['responses/input-items', 'InputItemListParams', '/api/v2/responses/{responseId}/input_items', ['after', 'limit']],
+  ['conversations/items', 'ItemListParams', '/api/v1/conversations/{conversationId}/items', ['after', 'limit']],
+  ['files', 'FileListParams', '/api/v1/files', ['after', 'limit']],
+  ['vector-stores/vector-stores', 'VectorStoreListParams', '/api/v1/vector_stores', ['after', 'limit']],
+  ['vector-stores/files', 'FileListParams', '/api/v1/vector_stores/{vectorStoreId}/files', ['after', 'limit']],
+  [
+    'vector-stores/file-batches',
+    'FileBatchListFilesParams',
+    '/api/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/files',
+    ['after', 'limit'],
+  ],
+] as const)('%s: every query parameter of %s is read', (file, name, path, inherited) => {
+  const { parameters } = (openApi.paths[path] as unknown as { get: { parameters: { name: string; in: string }[] } }).get;
+  const names = new Set(parameters.filter((one) => one.in === 'query').map((one) => one.name));
+  const members = [...declaredMembers(file, name), ...inherited];
+  expect(members.filter((member) => !names.has(member) && !inPath(path, member)).sort()).toEqual([...(unread[path] ?? [])]);
+  expect(read('docs/openai-clients.md')).toContain('`include` of lists of items');
+});
+
 it('what the form of an answer is for reaches the model', async () => {
   const format = { name: 'reply', description: 'A person of the staff', schema: { type: 'object' } };
   upstream.next({ text: '{}' }, { text: '{}' });

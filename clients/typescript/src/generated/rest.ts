@@ -22010,6 +22010,8 @@ export interface operations {
                 starting_after?: number;
                 /** @description Ignored: nothing is obfuscated. */
                 include_obfuscation?: boolean;
+                /** @description Optional members, beside those that the request for the response named: file_search_call.results, web_search_call.action.sources, message.input_image.image_url, message.output_text.logprobs, reasoning.encrypted_content. */
+                include?: string[];
             };
             header?: {
                 /** @description `off` leaves out events, items and members that the common format does not know, and numbers what is left without gaps. */

@@ -83,14 +83,7 @@ export function readResponse(
     ...readUnserved(responseInput, unservedInResponses, faults),
     ...readUnservedPlaces(responseInput, unservedPlacesInResponses, faults),
   ];
-  for (const [index, name] of (input.include ?? []).entries()) {
-    const at = `include[${index}]`;
-    if (!includableMembers.includes(name)) faults.requireOneOf(at, name, servedIncludes);
-    else if (!servedIncludes.includes(name)) {
-      const message = `${at}: this version of Parley has no ${name.split('.')[0]}; it serves ${servedIncludes.join(', ')}`;
-      faults.add(at, message, 'UNSUPPORTED_VALUE');
-    }
-  }
+  const includes = readIncludes(input.include ?? [], faults);
   const secrets = { ...readSecrets(responseInput.userSecrets, faults, 'userSecrets'), ...tools.secrets };
   const { chatMode, threadMode } = { chatMode: input.chatMode ?? 'execute', threadMode: input.threadMode ?? 'collect' };
   requireOffered(tools, chatMode, registry, faults);
@@ -106,7 +99,7 @@ export function readResponse(
   }
   return {
     ...{ items, tools, conversationId, isStored, isBackground, secrets, options, warnings },
-    includes: (input.include ?? []).filter((name) => itemIncludes.includes(name)),
+    includes,
     parameters: readParameters(input),
     responseFormat: format,
     parallelToolCalls: responseInput.parallelToolCalls,
@@ -121,6 +114,19 @@ export function readResponse(
       metadata,
     },
   };
+}
+
+/** @returns those that items have only when a request asks for them. */
+export function readIncludes(names: readonly string[], faults: Faults): readonly string[] {
+  for (const [index, name] of names.entries()) {
+    const at = `include[${index}]`;
+    if (!includableMembers.includes(name)) faults.requireOneOf(at, name, servedIncludes);
+    else if (!servedIncludes.includes(name)) {
+      const message = `${at}: this version of Parley has no ${name.split('.')[0]}; it serves ${servedIncludes.join(', ')}`;
+      faults.add(at, message, 'UNSUPPORTED_VALUE');
+    }
+  }
+  return names.filter((name) => itemIncludes.includes(name));
 }
 
 /** Of a function, the format shows every member. */

@@ -2,7 +2,7 @@ import { freshFileAddress } from '../../../engine/files/file-links.ts';
 import { freshContentAddress } from '../../../engine/knowledge/content-links.ts';
 import { RunFold } from '../../../engine/runs/events/fold.ts';
 import type { RunEventStream, RunItem } from '../../../entities/conversations/runs/event.ts';
-import type { ResponseHead, WireObject } from '../../../entities/conversations/runs/response.ts';
+import { type ResponseHead, type WireObject, withIncludes } from '../../../entities/conversations/runs/response.ts';
 import type { Run, RunState } from '../../../entities/conversations/runs/run.ts';
 import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
@@ -22,7 +22,7 @@ import { requireEvents } from '../runs/runs.ts';
 import { toRunState } from '../runs/states.ts';
 import { findHolder, queueFull } from '../runs/thread.ts';
 import { type BegunResponse, beginResponse, cancelWhenAlone } from './create.ts';
-import type { ResponseInput } from './input.ts';
+import { type ResponseInput, readIncludes } from './input.ts';
 import { readItems } from './items.ts';
 import { requireCalls, resolveItems, toMessages } from './request-items.ts';
 
@@ -54,11 +54,24 @@ export async function createResponse(
   return loadState(responseStart.events);
 }
 
-/** @throws DomainError NOT_FOUND, also for another user's response. Cost: reads its row and its log. */
-export async function getResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
+/**
+ * @param include  values of the format for optional members, beside those that the request for the response named.
+ * @throws DomainError NOT_FOUND, also for another user's response; those of `readIncludes`.
+ *
+ * Cost: reads its row and its log.
+ */
+export async function getResponse(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  include: readonly string[] = [],
+): Promise<ResponseState> {
+  const faults = new Faults();
+  const includes = readIncludes(include, faults);
+  faults.throwIfAny();
   await findResponse(deps, caller, id);
-  const run = await loadState(deps.runs.replay(id));
-  return { ...run, output: await openOutput(deps, caller, run.output) };
+  const { head, ...run } = await loadState(deps.runs.replay(id));
+  return { ...run, head: withIncludes(head, includes), output: await openOutput(deps, caller, run.output) };
 }
 
 /** The output of a stored response as the caller may read it now, with new links. */
@@ -96,9 +109,12 @@ export async function followResponse(
   deps: Deps,
   caller: Caller,
   id: string,
-  afterSequence: number,
+  { afterSequence, include = [] }: { readonly afterSequence: number; readonly include?: readonly string[] | undefined },
   signal: AbortSignal,
 ): Promise<RunEventStream> {
+  const faults = new Faults();
+  readIncludes(include, faults);
+  faults.throwIfAny();
   await requireEvents(deps, await findResponse(deps, caller, id), afterSequence);
   return closeEvents(deps, caller, deps.runs.follow(id, afterSequence, signal));
 }

@@ -153,7 +153,7 @@ export async function followTask(deps: Deps, caller: Caller, task: Task, signal:
   const run = last === undefined ? undefined : fold.snapshot();
   return {
     run: run === undefined ? undefined : { ...run, output: await openOutput(deps, caller, run.output) },
-    events: await followResponse(deps, caller, lastRunId, last?.sequence ?? -1, signal),
+    events: await followResponse(deps, caller, lastRunId, { afterSequence: last?.sequence ?? -1 }, signal),
   };
 }
 

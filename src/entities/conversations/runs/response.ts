@@ -19,6 +19,11 @@ export interface ResponseHead {
   readonly warnings?: readonly Warning[];
 }
 
+/** The head of a response for a reader who asks for further optional members. */
+export function withIncludes(head: ResponseHead, includes: readonly string[]): ResponseHead {
+  return includes.length === 0 ? head : { ...head, includes: [...(head.includes ?? []), ...includes] };
+}
+
 /** A stored input or output item. */
 export interface ResponseItem {
   readonly itemId: string;

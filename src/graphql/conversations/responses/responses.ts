@@ -14,7 +14,7 @@ import { listActiveRuns } from '../../../domain/conversations/runs/runs.ts';
 import { seenSequenceNote } from '../../../wire/responses/events.ts';
 import { versionArg, withVersion } from '../../agents/versions/args.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import type { GraphContext } from '../../ground/builder/context.ts';
+import { type GraphContext, textsTerm } from '../../ground/builder/context.ts';
 import { listArgs } from '../../ground/pagination.ts';
 import { RunRef } from '../../ground/refs.ts';
 import { RunEventType } from '../runs/events/events.ts';
@@ -32,7 +32,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'A stored response of the caller as it is now; `run` finds runs of all kinds. Null when there is none.',
     args: { id: t.arg.id({ description: idArg }) },
-    resolve: (_root, { id }, { deps, caller }) => getResponse(deps, caller, id),
+    resolve: (_root, { id }, context) => getResponse(context.deps, context.caller, id, textsTerm(context, 'include')),
   }),
   responseInputItems: t.field({
     authScopes: { key: 'CHATS:READ' },

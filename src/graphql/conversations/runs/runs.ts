@@ -10,7 +10,7 @@ import { retryBody, sendMessageBody, toolOutputsBody } from '../../../wire/chats
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { versionArg, withVersion } from '../../agents/versions/args.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { type GraphContext, textTerm } from '../../ground/builder/context.ts';
+import { type GraphContext, textsTerm, textTerm } from '../../ground/builder/context.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { registerNode } from '../../ground/builder/nodes.ts';
 import { RunRef } from '../../ground/refs.ts';
@@ -165,7 +165,7 @@ builder.subscriptionFields((t) => ({
       const { deps, caller, signal, terms } = context;
       const events =
         terms?.isResponse === true
-          ? followResponse(deps, caller, id, after ?? -1, signal)
+          ? followResponse(deps, caller, id, { afterSequence: after ?? -1, include: textsTerm(context, 'include') }, signal)
           : followRun(deps, caller, { id, chatId: textTerm(context, 'chatId') }, after ?? -1, signal);
       return shownEvents(await events, id);
     },

@@ -34,6 +34,12 @@ export function textTerm({ terms }: Pick<GraphContext, 'terms'>, name: string): 
   return typeof term === 'string' ? term : undefined;
 }
 
+/** Texts that the route of a call says: optional members of the reply. Undefined over GraphQL. */
+export function textsTerm({ terms }: Pick<GraphContext, 'terms'>, name: string): readonly string[] | undefined {
+  const term = terms?.[name];
+  return Array.isArray(term) ? term.filter((text) => typeof text === 'string') : undefined;
+}
+
 /** A number that the route of a call says: that of a page. Undefined over GraphQL. */
 export function numberTerm({ terms }: Pick<GraphContext, 'terms'>, name: string): number | undefined {
   const term = terms?.[name];

@@ -1,3 +1,4 @@
+import { servedIncludes } from '../../../entities/conversations/runs/response.ts';
 import { responseError } from '../../../wire/responses/errors.ts';
 import { responseEncoder } from '../../../wire/responses/events.ts';
 import { compactionReply, deletedReply, inputTokensReply, itemListReply, responseReply } from '../../../wire/responses/reply.ts';
@@ -122,12 +123,13 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.get,
     tag: 'Responses',
     document: 'query ($responseId: ID!) { response(id: $responseId) { id } }',
-    terms: { isResponse: true, stream: 'Boolean', starting_after: 'Int', include_obfuscation: 'Boolean' },
+    terms: { isResponse: true, stream: 'Boolean', starting_after: 'Int', include_obfuscation: 'Boolean', include: 'String[]' },
     reply: responseReply,
     query: {
       stream: 'Whether to answer as an event stream.',
       starting_after: 'With `stream`: only events with a greater `sequence_number`.',
       include_obfuscation: 'Ignored: nothing is obfuscated.',
+      include: `Optional members, beside those that the request for the response named: ${servedIncludes.join(', ')}.`,
     },
     stream: {
       when: 'query',

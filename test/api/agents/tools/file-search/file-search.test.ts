@@ -182,3 +182,28 @@ it('the openai package reads the stream of a file search, with its results when 
   const again = await responses.create({ model, input: [...response.output, { role: 'user', content: 'Sure?' }] as never });
   expect(again.output_text).toBe('Yes.');
 });
+
+it('the openai package reads the results of a stored response later, where it includes them then', async () => {
+  const { responses } = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: ann.key, maxRetries: 0 });
+  upstream.next(search('office'), cites('At nine'));
+  const tools = [{ type: 'file_search' as const, vector_store_ids: [storeId] }];
+  const { id, output } = await responses.create({ model, input: 'When?', tools });
+  const results = [expect.objectContaining({ file_id: fileId, filename: 'hours.txt' })];
+  expect(output[0]).toMatchObject({ type: 'file_search_call', results: null });
+  expect((await responses.retrieve(id)).output[0]).toMatchObject({ results: null });
+  const include = ['file_search_call.results', 'reasoning.encrypted_content'] as const;
+  expect((await responses.retrieve(id, { include: [...include] })).output[0]).toMatchObject({ results });
+  const items: unknown[] = [];
+  for await (const event of await responses.retrieve(id, { include: [...include], stream: true })) {
+    if (event.type === 'response.output_item.done') items.push(event.item);
+    if (event.type === 'response.completed') expect(event.response.output[0]).toMatchObject({ results });
+  }
+  expect(items[0]).toMatchObject({ results });
+  // As httpx and others write a list.
+  const repeated = await ann.get(`/api/v2/responses/${id}?include=${include[1]}&include=${include[0]}`);
+  expect(repeated.body.output[0]).toMatchObject({ results });
+  for (const stream of [false, true]) {
+    const refused = await ann.get(`/api/v2/responses/${id}?stream=${stream}&include[]=all`);
+    expect([refused.status, refused.body.error]).toMatchObject([400, { code: 'invalid_value', param: 'include[0]' }]);
+  }
+});
