@@ -12,7 +12,7 @@ import { migrate } from '../storage/ground/migrations/migrate.ts';
 import { openPool } from '../storage/ground/opening/pool.ts';
 
 /**
- * Makes the database that first starts copy, unless it is there: the tables of Parley and of the job queue, and no row of an installation. A process
+ * Makes the database that first starts copy, unless it is there: the tables of Parley, those of the job queue with its queues, and no row of an installation. A process
  * that is killed meanwhile leaves nothing that a start would take. Also a program of its own: a first start that had none runs it at the lowest priority,
  * and so do the build of the image and `npm run pack`.
  *
@@ -62,7 +62,7 @@ async function make(path: string, dataDir: string): Promise<void> {
   let logFile: string | undefined;
   try {
     await migrate(pool);
-    await prepareJobTables(pool);
+    await prepareJobTables(pool, true);
     // From here on the log is in one file, and no earlier one is needed.
     await pool.query('SELECT pg_switch_wal()');
     await pool.query('CHECKPOINT');

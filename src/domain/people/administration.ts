@@ -96,7 +96,7 @@ export function readEmail(text: string, faults: Faults): string {
 /** Registers the jobs that purge deleted organizations and users. When they run, the data can no longer be reached. */
 export function registerPurges(deps: Deps): void {
   const { jobs, storage } = deps;
-  const options = { concurrency: 1, timeoutMs: 600_000 };
+  const options = { concurrency: 1 };
   jobs.work('accounts.purge-organization', options, async ({ orgId }, signal) => {
     await storage.people.organizations.purge(orgId, signal);
     await storage.blobs.deleteOrganization(orgId);

@@ -64,9 +64,11 @@ export interface EnqueueOptions {
   readonly startAfterMs?: number | undefined;
   readonly tx?: Pick<Transaction, 'prisma' | 'afterCommit'> | undefined;
 }
-export interface WorkOptions {
+export interface WorkOptions extends Partial<QueueOptions> {
   /** Most concurrent jobs of one tenant in this process; one more place is for other tenants. */
   readonly concurrency: number;
+}
+export interface QueueOptions {
   /** Further attempts of a job. Default: it is tried until it succeeds. */
   readonly retriesMax?: number;
   /** About the time before the second attempt. It doubles with each, up to `maxSeconds`. Default: from one second to ten. */

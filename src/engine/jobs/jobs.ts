@@ -6,8 +6,19 @@ import type { Logger } from 'pino';
 import { Counter } from '../../lib/flow/counter.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import type { Database } from '../../storage/ground/database.ts';
-import type { EnqueueOptions, JobHandler, JobName, JobPayloads, JobQueue, NewJob, RunningJob, WorkOptions } from './job.ts';
+import type {
+  EnqueueOptions,
+  JobHandler,
+  JobName,
+  JobPayloads,
+  JobQueue,
+  NewJob,
+  QueueOptions,
+  RunningJob,
+  WorkOptions,
+} from './job.ts';
 import { type JobData, JobRows } from './job-rows.ts';
+import { queues } from './queues.ts';
 import { RepeatedTasks } from './repeated-tasks.ts';
 
 export interface JobsOptions {
@@ -22,7 +33,7 @@ export interface JobsOptions {
 /** The worker of one queue. */
 interface QueueWorker {
   readonly name: JobName;
-  readonly options: WorkOptions;
+  readonly options: WorkOptions & QueueOptions;
   run(payload: unknown, signal: AbortSignal, job: RunningJob): Promise<void>;
 }
 
@@ -37,7 +48,9 @@ const lookForJobsMs = { onlyProcess: 5_000, oneOfSeveral: 2_000 };
 /** How soon a worker that nothing wakes looks for itself. There may be some forty workers: together they would ask fifteen times as often. */
 const workerLooksSeconds = 60;
 /** Of jobs that go on until they succeed, and of jobs that wait: as good as no limit. */
-const retriesMax = 1_000_000;
+const untilItSucceeds = 1_000_000;
+/** One job of a key waits. */
+const queuePolicy = 'short';
 const retentionSeconds = 10 * 365 * 86_400;
 /** How soon a job is tried again. */
 const defaultRetryDelay = { seconds: 1, maxSeconds: 10 };
@@ -120,11 +133,11 @@ export class Jobs {
     else tx.afterCommit(wake);
   }
 
-  /** Registers the worker of a job; call it before `start`. The signal fires when the process stops or the job exceeds its time limit. */
+  /** Registers the worker of a job; call it before `start`. What `options` leave out is as the table of queues has it. The signal fires when the process stops or the job exceeds its time limit. */
   work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void {
     this.#workers.push({
       name,
-      options,
+      options: { ...queues[name], ...options },
       run: (payload, signal, job) =>
         this.#options.db.runAs('background', () => handler(payload as JobPayloads[Name], signal, job)),
     });
@@ -191,21 +204,11 @@ export class Jobs {
   async #prepareQueues(): Promise<void> {
     const existing = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));
     for (const { name, options } of this.#workers) {
-      const retryDelay = options.retryDelay ?? defaultRetryDelay;
-      const settings = {
-        retryLimit: options.retriesMax ?? retriesMax,
-        retentionSeconds,
-        retryDelay: retryDelay.seconds,
-        retryBackoff: true,
-        retryDelayMax: retryDelay.maxSeconds,
-        expireInSeconds: Math.max(1, Math.ceil(options.timeoutMs / 1000)),
-        heartbeatSeconds,
-        deleteAfterSeconds: 3_600,
-      };
+      const settings = queueSettings(options);
       const queue = existing.get(name);
       // Nothing to change: pg-boss has read all existing queues when it started.
       if (queue !== undefined && isDeepStrictEqual({ ...queue, ...settings }, queue)) continue;
-      if (queue === undefined) await this.#boss.createQueue(name, { ...settings, policy: 'short' });
+      if (queue === undefined) await this.#boss.createQueue(name, { ...settings, policy: queuePolicy });
       else await this.#boss.updateQueue(name, settings);
       // Reads the queue into memory. Otherwise the first `send` reads it through the pool, also inside a transaction: the embedded
       // database runs one transaction at a time and would wait for itself.
@@ -315,8 +318,22 @@ export class Jobs {
   }
 }
 
-/** Makes the tables of the job queue, or brings them to the newest version. Works on no job. */
-export async function prepareJobTables(pool: Pool): Promise<void> {
+/** As pg-boss keeps them. */
+function queueSettings({ timeoutMs, retriesMax = untilItSucceeds, retryDelay = defaultRetryDelay }: QueueOptions) {
+  return {
+    retryLimit: retriesMax,
+    retentionSeconds,
+    retryDelay: retryDelay.seconds,
+    retryBackoff: true,
+    retryDelayMax: retryDelay.maxSeconds,
+    expireInSeconds: Math.max(1, Math.ceil(timeoutMs / 1000)),
+    heartbeatSeconds,
+    deleteAfterSeconds: 3_600,
+  };
+}
+
+/** Makes the tables of the job queue, or brings them to the newest version. Works on no job. @param withQueues  makes all queues too. */
+export async function prepareJobTables(pool: Pool, withQueues = false): Promise<void> {
   const boss = new PgBoss({
     db: { executeSql: (text, values) => pool.query(text, values) },
     schema,
@@ -324,5 +341,8 @@ export async function prepareJobTables(pool: Pool): Promise<void> {
     supervise: false,
   });
   await boss.start();
+  if (withQueues)
+    for (const [name, options] of Object.entries(queues))
+      await boss.createQueue(name, { ...queueSettings(options), policy: queuePolicy });
   await boss.stop({ graceful: false, close: false });
 }

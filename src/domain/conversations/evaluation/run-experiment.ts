@@ -29,8 +29,9 @@ const answerMax = 100_000;
 /** Registers the job that asks, and the end of experiments whose jobs gave up. */
 export function registerExperiments(deps: Deps): void {
   // A process that dies leaves its job to the next one, which goes on with what nobody has claimed.
-  const options = { concurrency: 1, retriesMax: 50, timeoutMs: 3_600_000 };
-  deps.jobs.work('evaluation.run-experiment', options, ({ experimentId }, signal) => workOn(deps, experimentId, signal));
+  deps.jobs.work('evaluation.run-experiment', { concurrency: 1 }, ({ experimentId }, signal) =>
+    workOn(deps, experimentId, signal),
+  );
   deps.jobs.lead('evaluation.expire', expireEveryMs, () => endAbandoned(deps));
 }
 

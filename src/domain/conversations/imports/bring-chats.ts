@@ -27,7 +27,7 @@ const gaveUp =
 /** Registers the jobs that bring chats and undo it, and the end of those that gave up. */
 export function registerChatImports(deps: Deps): void {
   // A process that dies leaves its job to the next one, which goes on behind the last chat.
-  const options = { concurrency: 1, retriesMax: 20, timeoutMs: 3_600_000 };
+  const options = { concurrency: 1 };
   deps.jobs.work('chats.import', options, ({ importId }, signal, job) => bringChats(deps, importId, signal, job));
   deps.jobs.work('chats.undo-import', options, (payload, signal) => undoImport(deps, payload, signal));
   deps.jobs.lead('chat-imports.expire', expireEveryMs, () => endAbandoned(deps));

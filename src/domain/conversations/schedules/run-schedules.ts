@@ -15,7 +15,7 @@ import { nextTime } from './times.ts';
 
 const perRound = 50;
 /** Runs of one tenant that one process begins at one time. They go on outside of the job. */
-const beginning = { concurrency: 4, timeoutMs: 60_000 };
+const beginning = { concurrency: 4 };
 /** A run that could not be begun for so long, because the service was overloaded, is given up. */
 const beginMaxMs = 3_600_000;
 /** A schedule that fails so often in a row pauses itself. */

@@ -98,8 +98,7 @@ export async function getErasures(deps: Deps, caller: Caller, ids: readonly stri
 
 /** Registers the job that erases. Each of its steps may be made again: a job that was cut off goes on with what is still there. */
 export function registerErasures(deps: Deps): void {
-  const options = { concurrency: 1, timeoutMs: 3_600_000 };
-  deps.jobs.work('data.erase', options, async ({ erasureId }, signal) => {
+  deps.jobs.work('data.erase', { concurrency: 1 }, async ({ erasureId }, signal) => {
     const erasure = await deps.storage.operations.erasures.find(erasureId);
     if (erasure !== undefined && !['DONE', 'STOPPED'].includes(erasure.status))
       await new ErasureWork(deps, erasure, signal).run();

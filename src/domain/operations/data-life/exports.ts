@@ -114,8 +114,7 @@ export async function linkedExport(
 /** Registers the job that writes exports, and the deletion of old ones. */
 export function registerExports(deps: Deps): void {
   // A process that dies leaves its job to the next one, which writes the file anew.
-  const options = { concurrency: 1, retriesMax: 20, timeoutMs: 6 * 3_600_000 };
-  deps.jobs.work('data.export', options, ({ exportId }, signal) => writeExport(deps, exportId, signal));
+  deps.jobs.work('data.export', { concurrency: 1 }, ({ exportId }, signal) => writeExport(deps, exportId, signal));
   deps.jobs.lead('exports.expire', expireEveryMs, (signal) => expireExports(deps, signal));
 }
 

@@ -10,7 +10,6 @@ import type { Deps } from '../../deps.ts';
 const job = 'accounts.mail-invitation';
 /** With the delays between them, some six hours: mail servers that know a sender not yet may refuse for an hour. */
 const attemptsMax = 13;
-const options = { concurrency: 4, timeoutMs: 120_000, retryDelay: { seconds: 20, maxSeconds: 3_600 } };
 
 /** Queues the mail of an invitation, in the transaction that makes it. */
 export function firstAttempt({ jobs }: Deps, owner: ShareOwner, invitationId: string, tx: Transaction): Promise<void> {
@@ -22,7 +21,7 @@ export function firstAttempt({ jobs }: Deps, owner: ShareOwner, invitationId: st
  * row nor the job could be used to accept the invitation.
  */
 export function registerInvitationMail(deps: Deps): void {
-  deps.jobs.work(job, options, async ({ invitationId, attempt: formerAttempt }, _signal, { attempt, owner }) => {
+  deps.jobs.work(job, { concurrency: 4 }, async ({ invitationId, attempt: formerAttempt }, _signal, { attempt, owner }) => {
     const { storage, mailer, logger, jobs } = deps;
     // A job keeps the delays of the version that queued it.
     if (formerAttempt !== undefined) return jobs.enqueue(job, { invitationId }, { owner });

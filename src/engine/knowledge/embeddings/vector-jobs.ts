@@ -16,7 +16,6 @@ export interface VectorJobsContext {
   readonly jobs: Jobs;
 }
 
-const hourMs = 3_600_000;
 const reconcileEveryMs = 60_000;
 /** A job that waits keeps others of its source from being queued: longer waits are left to the reconciliation. */
 const queuedWaitMaxMs = 60_000;
@@ -27,16 +26,12 @@ export function registerVectorJobs(context: VectorJobsContext): void {
   const store = embeddings?.store;
   const { EMBEDDING_BATCH_TEXTS_MAX: textsMax } = settings;
   // Registered without a store too: jobs of an earlier setting end at once.
-  jobs.work(
-    'knowledge.embed-source',
-    { concurrency: 1, retriesMax: 10, timeoutMs: 6 * hourMs },
-    async ({ dataSourceId }, signal, { owner }) => {
-      if (embeddings === undefined || store === undefined) return;
-      const retry = await embedSource({ embeddings, store, textsMax, tokensMax }, dataSourceId, signal);
-      if (retry === undefined || retry.retryAfterMs > queuedWaitMaxMs) return;
-      await queueEmbedding(context, { ...owner, id: dataSourceId }, retry.retryAfterMs);
-    },
-  );
+  jobs.work('knowledge.embed-source', { concurrency: 1 }, async ({ dataSourceId }, signal, { owner }) => {
+    if (embeddings === undefined || store === undefined) return;
+    const retry = await embedSource({ embeddings, store, textsMax, tokensMax }, dataSourceId, signal);
+    if (retry === undefined || retry.retryAfterMs > queuedWaitMaxMs) return;
+    await queueEmbedding(context, { ...owner, id: dataSourceId }, retry.retryAfterMs);
+  });
   if (embeddings === undefined || store === undefined) return;
   const queuePending = async (orgId?: string) => {
     const space = await store.spaces.findSpace(embeddings.model.id, embeddings.dimensions);

@@ -40,20 +40,16 @@ export function registerIndexJobs(context: IndexJobsContext): void {
     }
   };
 
-  jobs.work(
-    'knowledge.index-item',
-    { concurrency: settings.INDEX_CONCURRENCY, timeoutMs: 6 * hourMs },
-    async ({ itemId }, signal, { id, owner }) => {
-      const outcome = await indexItem({ ...context, owner: id }, itemId, signal);
-      if (outcome !== undefined) await settle([{ ...outcome, itemId }], owner);
-    },
-  );
-  jobs.work('knowledge.index-items', { concurrency: 1, timeoutMs: 6 * hourMs }, async ({ itemIds }, signal, { id, owner }) =>
+  jobs.work('knowledge.index-item', { concurrency: settings.INDEX_CONCURRENCY }, async ({ itemId }, signal, { id, owner }) => {
+    const outcome = await indexItem({ ...context, owner: id }, itemId, signal);
+    if (outcome !== undefined) await settle([{ ...outcome, itemId }], owner);
+  });
+  jobs.work('knowledge.index-items', { concurrency: 1 }, async ({ itemIds }, signal, { id, owner }) =>
     settle(await indexItems({ ...context, owner: id }, itemIds, signal), owner),
   );
   jobs.work(
     'knowledge.sync-source',
-    { concurrency: settings.CONNECTOR_CONCURRENCY, timeoutMs: 24 * hourMs },
+    { concurrency: settings.CONNECTOR_CONCURRENCY },
     async ({ dataSourceId, trigger }, signal, { id, owner }) => {
       if (trigger === 'SCHEDULE') {
         // A source whose content was given: it is not listed, but read once more.
@@ -64,10 +60,9 @@ export function registerIndexJobs(context: IndexJobsContext): void {
       await queuePermissions(jobs, await storage.knowledge.permissionReadings.findWithNewItems(dataSourceId));
     },
   );
-  const deletion = { concurrency: 1, timeoutMs: 6 * hourMs };
   const deleteBlob = (key: string) => storage.blobs.delete(key);
-  jobs.work('knowledge.delete-source', deletion, ({ dataSourceId }) => indexing.deleteSource(dataSourceId, deleteBlob));
-  jobs.work('knowledge.delete-item', deletion, async ({ itemId }) => {
+  jobs.work('knowledge.delete-source', { concurrency: 1 }, ({ dataSourceId }) => indexing.deleteSource(dataSourceId, deleteBlob));
+  jobs.work('knowledge.delete-item', { concurrency: 1 }, async ({ itemId }) => {
     const dataSourceId = await indexing.deleteItem(itemId, deleteBlob);
     if (dataSourceId !== undefined) await endRun(dataSourceId);
   });

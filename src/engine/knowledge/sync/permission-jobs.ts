@@ -25,8 +25,7 @@ export function registerPermissionJobs(context: PermissionJobsContext): void {
 
   jobs.work(
     'knowledge.sync-permissions',
-    // Its own failures are noted at the source, which is due again after a while.
-    { concurrency: settings.CONNECTOR_CONCURRENCY, timeoutMs: 24 * hourMs, retriesMax: 1 },
+    { concurrency: settings.CONNECTOR_CONCURRENCY },
     async ({ dataSourceId }, signal, { id }) => {
       const outcome = await syncPermissions({ ...context, owner: id }, dataSourceId, signal);
       // The reading that goes on may have begun before a listing found these: they would stay closed for a period.

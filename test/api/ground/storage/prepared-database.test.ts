@@ -51,6 +51,7 @@ describe('the prepared database', () => {
     for (const { name } of tables)
       if ((await database.pool.query(`SELECT FROM ${name} LIMIT 1`)).rowCount === 1) filled.push(name);
     expect(filled.sort()).toEqual([
+      'pgboss.queue',
       'pgboss.version',
       'public.audit_sinks',
       'public.lexeme_numberings',
