@@ -1,4 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
+import { decodePercents } from '../../lib/text/text.ts';
 import { blockList } from './addresses.ts';
 import { bareHost, parseRange, readHost } from './allowance.ts';
 
@@ -57,7 +58,7 @@ export function parseProxy(text: string, setting: string): ProxyServer {
   const url = URL.parse(/^[a-z0-9+.-]+:\/\//i.test(text) ? text : `http://${text}`);
   const isProxy = url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '';
   if (!isProxy || url.pathname !== '/' || url.search !== '') throw new Error(`${setting} must be ${proxyGrammar}`);
-  const [user, password] = [url.username, url.password].map(decoded);
+  const [user, password] = [url.username, url.password].map(decodePercents);
   const authorization =
     url.username === '' ? undefined : `Basic ${Buffer.from(`${user ?? ''}:${password ?? ''}`).toString('base64')}`;
   return { url: new URL(url.origin), name: `${url.hostname}:${readPort(url)}`, authorization };
@@ -112,12 +113,4 @@ const loopback = blockList(['127.0.0.0/8', '::1/128']);
 /** A proxy on another machine would reach itself. */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || isWithin(loopback, host);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,6 @@
 import { type ModelForm, type SamplingOptionName, samplingOptionList } from '../../entities/agents/options.ts';
 import type { Warning } from '../../entities/ground/warning.ts';
+import { toSnakeCase } from '../../lib/text/text.ts';
 import type { ModelParameters } from './port.ts';
 
 interface SamplingMember {
@@ -42,10 +43,6 @@ export function unservedSampling(parameters: ModelParameters, form: ModelForm): 
 /** @param param  the member of the request that has no effect. */
 export function unservedOption(param: string): Warning {
   return { code: 'option_not_supported', message: `${param} has no effect: the model provider does not take it`, param };
-}
-
-export function toSnakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function defaultName(name: SamplingOptionName, form: ModelForm): string {

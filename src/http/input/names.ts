@@ -1,5 +1,6 @@
 import type { GraphQLEnumType, GraphQLEnumValue, GraphQLInputField, GraphQLInputObjectType } from 'graphql';
 import { flatType } from '../../lib/flat-inputs.ts';
+import { toSnakeCase } from '../../lib/text/text.ts';
 
 /** How callers write the members of a JSON value. */
 export interface MemberNames {
@@ -17,7 +18,7 @@ export const camelNames: MemberNames = { wire: (name) => name, other: () => unde
 /** As GraphQL has it, and in snake_case too. */
 export const eitherNames: MemberNames = {
   wire: (name) => name,
-  other: (name) => (snakeCase(name) === name ? undefined : snakeCase(name)),
+  other: (name) => (toSnakeCase(name) === name ? undefined : toSnakeCase(name)),
   key: 'either',
 };
 
@@ -34,8 +35,4 @@ export function enumTexts(type: GraphQLEnumType): ReadonlyMap<string, GraphQLEnu
 
 export function camelCase(name: string): string {
   return name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
-}
-
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

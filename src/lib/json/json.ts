@@ -26,6 +26,17 @@ export function readString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** The strings of an array; none for any other value. */
+export function readStrings(value: unknown): readonly string[] {
+  return readElements(value).filter((item) => typeof item === 'string');
+}
+
+/** The members of an object that are strings; none for any other value. */
+export function readStringMembers(value: unknown): Readonly<Record<string, string>> {
+  const entries = isObject(value) ? Object.entries(value) : [];
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
+
 const noMembers: JsonObject = Object.freeze({});
 const noItems: readonly unknown[] = Object.freeze([]);
 

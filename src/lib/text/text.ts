@@ -56,3 +56,17 @@ export function cutBytes(text: string, bytesMax: number): string {
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return `${bytes.toString('utf8', 0, end)}…`;
 }
+
+/** The characters that percent signs stand for in a part of an address; the part as it is where they stand for none. */
+export function decodePercents(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** A name such as `maxTokens` as `max_tokens`. */
+export function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,4 +1,5 @@
-import { camelNames, type MemberNames, snakeCase } from '../../http/input/names.ts';
+import { camelNames, type MemberNames } from '../../http/input/names.ts';
+import { toSnakeCase } from '../../lib/text/text.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 /**
@@ -9,10 +10,10 @@ export function memberNames(row: Pick<DeclaredRoute, 'bodyCase' | 'camelMembers'
   if (row.bodyCase !== 'snake') return camelNames;
   const keptNames = new Set(row.camelMembers ?? []);
   return {
-    wire: (name) => (keptNames.has(name) ? name : snakeCase(name)),
+    wire: (name) => (keptNames.has(name) ? name : toSnakeCase(name)),
     other: (name) => {
-      const other = keptNames.has(name) ? snakeCase(name) : name;
-      return other === (keptNames.has(name) ? name : snakeCase(name)) ? undefined : other;
+      const other = keptNames.has(name) ? toSnakeCase(name) : name;
+      return other === (keptNames.has(name) ? name : toSnakeCase(name)) ? undefined : other;
     },
     key: `snake ${[...keptNames].sort().join(' ')}`,
   };

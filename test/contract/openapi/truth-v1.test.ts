@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toSnakeCase } from '../../../src/engine/models/sampling.ts';
 import { samplingOptionList } from '../../../src/entities/agents/options.ts';
 import { DomainError } from '../../../src/entities/ground/errors.ts';
+import { toSnakeCase } from '../../../src/lib/text/text.ts';
 import { chatEventEncoder } from '../../../src/wire/chats.ts';
 import { completionEncoder } from '../../../src/wire/completions/chunks.ts';
 import { unservedInCompletions } from '../../../src/wire/ground/unserved-members.ts';

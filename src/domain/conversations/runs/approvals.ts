@@ -6,7 +6,7 @@ import type { RunnableAgent } from '../../../entities/agents/agent.ts';
 import type { ToolCall, ToolOutputStatus } from '../../../entities/conversations/chats/chat.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import { isObject } from '../../../lib/json/json.ts';
+import { isObject, parseJson } from '../../../lib/json/json.ts';
 import { answeredBefore, type StoredApproval } from '../../../storage/conversations/runs/approvals.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
@@ -89,7 +89,7 @@ function findFault({ parameters }: StoredApproval, json: string): string | undef
  */
 export function toApproval(status: ToolOutputStatus, output: string): Approval {
   if (status !== 'success') return { approves: false };
-  const outputValue = parsed(output);
+  const outputValue = parseJson(output);
   return isObject(outputValue) && Object.keys(outputValue).length > 0
     ? { approves: true, arguments: output }
     : { approves: true };
@@ -132,7 +132,7 @@ export function answersOfCompletion(
   const waiting = new Set(asking.toolCalls.flatMap(({ id, name }) => (own.has(name) || !isId('mcpApproval', id) ? [] : [id])));
   return messages.flatMap((message, index): readonly ApprovalAnswer[] => {
     if (index <= lastOther || message.role !== 'tool' || !waiting.has(message.toolCallId)) return [];
-    const answer = parsed(message.content);
+    const answer = parseJson(message.content);
     if (!isObject(answer) || (answer.status !== 'success' && answer.status !== 'cancelled')) return [];
     const output = answer.output === undefined || answer.output === null ? '' : toText(answer.output);
     const at = `messages[${index}]`;
@@ -143,12 +143,4 @@ export function answersOfCompletion(
 
 function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,8 +1,9 @@
 import type { SharedV4Warning } from '@ai-sdk/provider';
 import { agentOptions } from '../../../entities/agents/options.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
+import { toSnakeCase } from '../../../lib/text/text.ts';
 import type { ModelRequest } from '../port.ts';
-import { toSnakeCase, unservedOption, unservedSampling } from '../sampling.ts';
+import { unservedOption, unservedSampling } from '../sampling.ts';
 
 /** Options of the SDK and the members of the chat completions format that they came from. */
 const members: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isObject } from '../../../lib/json/json.ts';
+import { decodePercents } from '../../../lib/text/text.ts';
 import type { EgressRequest } from '../../egress/request.ts';
 import type { ApiFunction } from './api-function.ts';
 import { freeArguments } from './free-arguments.ts';
@@ -104,7 +105,7 @@ function append(url: URL, name: string, value: unknown): void {
 
 function addCredential({ auth, userinfo }: ApiFunction, values: Values, url: URL, headers: Map<string, string>): void {
   if (userinfo !== undefined) {
-    setHeader(headers, 'authorization', `Basic ${base64(decoded(fillTemplate(userinfo, values, asItIs) ?? ''))}`);
+    setHeader(headers, 'authorization', `Basic ${base64(decodePercents(fillTemplate(userinfo, values, asItIs) ?? ''))}`);
   }
   if (auth === undefined) return;
   const credential = fillTemplate(auth.credential, values, asItIs) ?? '';
@@ -160,12 +161,4 @@ function encodedText(text: string): string {
 
 function base64(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64');
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

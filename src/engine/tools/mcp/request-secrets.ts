@@ -1,5 +1,5 @@
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
-import { isObject, readString } from '../../../lib/json/json.ts';
+import { readString, readStringMembers } from '../../../lib/json/json.ts';
 
 type Secrets = Readonly<Record<string, string>>;
 
@@ -45,9 +45,7 @@ const authorizationKey = (label: string) => `mcp ${label} authorization`;
 const secretPrefix = (server: string) => `mcp_server ${server} secret `;
 
 function prefixed(prefix: string, input: unknown): Secrets {
-  if (!isObject(input)) return {};
-  const texts = Object.entries(input).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return Object.fromEntries(texts.map(([name, value]) => [prefix + name, value]));
+  return Object.fromEntries(Object.entries(readStringMembers(input)).map(([name, value]) => [prefix + name, value]));
 }
 
 function unprefixed(prefix: string, secrets: Secrets): Secrets {

@@ -2,7 +2,7 @@ import type { RunnableTool } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Connection } from '../../../entities/knowledge/connection.ts';
-import { isObject } from '../../../lib/json/json.ts';
+import { isObject, readStringMembers } from '../../../lib/json/json.ts';
 import type { ConnectionScope } from '../../../storage/knowledge/connections/connections.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { openSecrets as openConnection } from '../../knowledge/connections/secrets.ts';
@@ -131,7 +131,7 @@ export async function resolveAgentServer(
     const storedSecrets = missing.length === 0 ? [] : await openAgentSecrets(deps.storage, agent, missing, origin);
     return new Map([...storedSecrets, ...valuesIn(own)]);
   };
-  const headers = await fillHeaders({ ...textsIn(data.headers), ...authHeader(data.auth) }, loadValues);
+  const headers = await fillHeaders({ ...readStringMembers(data.headers), ...authHeader(data.auth) }, loadValues);
   const url = await fillAddress(data.url.trim(), loadValues);
   return { kind: 'http', name, url, headers, isTrusted: false };
 }
@@ -153,11 +153,6 @@ function authHeader(auth: unknown): Readonly<Record<string, string>> {
   if (credential === undefined) return {};
   if (type === 'bearerToken') return { authorization: `Bearer ${credential}` };
   return type === 'apiKey' || type === 'header' ? { [typeof name === 'string' ? name : 'x-api-key']: credential } : {};
-}
-
-function textsIn(input: unknown): Readonly<Record<string, string>> {
-  if (!isObject(input)) return {};
-  return Object.fromEntries(Object.entries(input).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 function valuesIn(secrets: Readonly<Record<string, string>>): ReadonlyMap<string, string> {

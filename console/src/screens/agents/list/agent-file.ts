@@ -1,4 +1,5 @@
 /** A file of an agent, as far as the form of the import reads it. */
+import { parseJson } from '../editor/parts/words.ts';
 export interface AgentFile {
   readonly bundle: Readonly<Record<string, unknown>>;
   readonly name: string;
@@ -8,7 +9,7 @@ export interface AgentFile {
 
 /** @returns undefined for a text that is no JSON object; the service says what else is wrong. */
 export function readAgentFile(text: string): AgentFile | undefined {
-  const bundle = parsed(text);
+  const bundle = parseJson(text);
   if (!isRecord(bundle)) return undefined;
   const agent = isRecord(bundle.agent) ? bundle.agent : {};
   const required = Array.isArray(bundle.requiredSecrets) ? bundle.requiredSecrets : [];
@@ -20,14 +21,6 @@ export function readAgentFile(text: string): AgentFile | undefined {
       return [{ key, description: typeof description === 'string' ? description : '' }];
     }),
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

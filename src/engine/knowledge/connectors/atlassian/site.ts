@@ -173,3 +173,8 @@ function atlassianRefusal(service: string): (reply: ServiceReply) => SourceError
     return new SourceError('AUTH', `The connection does not allow ${service} to be read: connect it again, and agree to that.`);
   };
 }
+
+/** A text of a reply; a number, as some ids are, as text. */
+export function readText(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (readString(value) ?? '');
+}

@@ -1,5 +1,6 @@
 import { type JsonObject, membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import type { Query, SiteApi } from '../atlassian/site.ts';
+import { readText } from '../atlassian/site.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { CursorTrail } from '../service-client/cursor-trail.ts';
@@ -192,10 +193,6 @@ function readId(value: unknown): string {
   const id = readText(membersOf(value).id);
   if (id === '') throw new SourceError('BAD_REPLY', 'Confluence listed something without its id.');
   return id;
-}
-
-function readText(value: unknown): string {
-  return typeof value === 'number' ? String(value) : (readString(value) ?? '');
 }
 
 function readNumber(value: unknown): number | null {

@@ -1,4 +1,4 @@
-import { readElements, readString } from '../../../../lib/json/json.ts';
+import { readStrings } from '../../../../lib/json/json.ts';
 import type { Connector, ExistingItem, ListedItem, ListedPage, ListTask, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { WikiPage } from './api.ts';
@@ -28,7 +28,7 @@ export function driveLinksIn(storage: string): readonly string[] {
 /** The links that were found when a page was read; undefined: it was not looked at. */
 export function readDriveFileIds(metadata: ExistingItem['metadata'] | undefined): readonly string[] | undefined {
   if (metadata === undefined || !Array.isArray(metadata.driveFileIds)) return undefined;
-  return readElements(metadata.driveFileIds).flatMap((id) => readString(id) ?? []);
+  return readStrings(metadata.driveFileIds);
 }
 
 /** A linked file, as the drive's connector reads it: like a source of that one file. */

@@ -2,6 +2,7 @@ import type { AccessEntry, AccessList, GroupMembers } from '../../../../entities
 import { inParts } from '../../../../lib/in-parts.ts';
 import { type JsonObject, membersOf, readString } from '../../../../lib/json/json.ts';
 import { isPerson, type PermissionGet, readListed } from '../atlassian/permission-requests.ts';
+import { readText } from '../atlassian/site.ts';
 import { SourceError } from '../error.ts';
 import { toUnknown, toUnreadable } from '../permission-reading/unknown.ts';
 import { CursorTrail } from '../service-client/cursor-trail.ts';
@@ -243,10 +244,6 @@ function readPlaceOf({ spaceId, parentId, parentType }: JsonObject): ContentPlac
     parentId: parent === '' ? undefined : parent,
     parentType: readString(parentType) ?? 'page',
   };
-}
-
-function readText(value: unknown): string {
-  return typeof value === 'number' ? String(value) : (readString(value) ?? '');
 }
 
 function readQuery(link: unknown): string | undefined {

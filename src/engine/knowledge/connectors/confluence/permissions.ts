@@ -1,6 +1,6 @@
 import type { AccessList, ItemAccess, ItemPermissions } from '../../../../entities/knowledge/permissions.ts';
 import { inParts } from '../../../../lib/in-parts.ts';
-import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readString, readStrings } from '../../../../lib/json/json.ts';
 import { identityScope, permissionCalls, readAtlassianAccount } from '../atlassian/permission-requests.ts';
 import { openConnection, openSite, siteApi } from '../atlassian/site.ts';
 import type { ConnectorServices } from '../connector.ts';
@@ -48,7 +48,7 @@ async function* readWiki(services: ConnectorServices, task: PermissionTask): Asy
   const reading: Reading = {
     api: new WikiPermissionApi(permissionCalls(services, 'confluence', site, task.signal).get),
     ...{ places: new Map(), rules: new Map(), spaces: new Map(), hasMissingRight: false },
-    groupIds: new Set(readElements(groupIds).flatMap((id) => readString(id) ?? [])),
+    groupIds: new Set(readStrings(groupIds)),
   };
   let place = readString(after) === undefined ? null : task.place;
   for await (const page of task.items(readString(after))) {

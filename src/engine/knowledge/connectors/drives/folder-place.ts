@@ -1,5 +1,5 @@
-import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
-import { type DriveState, readIds } from './state.ts';
+import { membersOf, readElements, readString, readStrings } from '../../../../lib/json/json.ts';
+import type { DriveState } from './state.ts';
 import { readTreePlace, type TreePlace } from './tree.ts';
 
 type Ids = Pick<DriveState, 'folderIds' | 'entryIds' | 'shortcutIds' | 'targetIds'>;
@@ -42,14 +42,14 @@ export function readFolderPlace(value: unknown, rootId: string): ReadFolderPlace
     fullAt: readString(members.fullAt),
     feeds: readPairs(members.feeds).map(([drive, token]) => [drive ?? '', token] as const),
     parents: readPairs(ids.parents).map(([id, folderId]) => [id ?? '', folderId ?? ''] as const),
-    entryIds: readIds(members.entryIds),
+    entryIds: readStrings(members.entryIds),
     ids: !Array.isArray(ids.folderIds)
       ? undefined
       : {
-          folderIds: readIds(ids.folderIds),
-          entryIds: readIds(ids.entryIds),
-          shortcutIds: readIds(ids.shortcutIds),
-          targetIds: readIds(ids.targetIds),
+          folderIds: readStrings(ids.folderIds),
+          entryIds: readStrings(ids.entryIds),
+          shortcutIds: readStrings(ids.shortcutIds),
+          targetIds: readStrings(ids.targetIds),
         },
     isMixed: members.isMixed === true,
   };

@@ -1,4 +1,4 @@
-import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readStrings } from '../../../../lib/json/json.ts';
 import { type SinceFull, watchedIdsMax } from './full-listing.ts';
 
 /**
@@ -33,11 +33,11 @@ export function readState(value: unknown, rootId: string): DriveState | undefine
     return undefined;
   return {
     ...{ rootId, fullAt, runs, tokens: Object.fromEntries(tokens) },
-    folderIds: readIds(members.folderIds),
-    entryIds: readIds(members.entryIds),
-    shortcutIds: readIds(members.shortcutIds),
-    targetIds: readIds(members.targetIds),
-    goneIds: readIds(members.goneIds),
+    folderIds: readStrings(members.folderIds),
+    entryIds: readStrings(members.entryIds),
+    shortcutIds: readStrings(members.shortcutIds),
+    targetIds: readStrings(members.targetIds),
+    goneIds: readStrings(members.goneIds),
   };
 }
 
@@ -73,8 +73,4 @@ export class WatchedIds {
       targetIds: [...this.targets],
     };
   }
-}
-
-export function readIds(value: unknown): readonly string[] {
-  return readElements(value).flatMap((id) => readString(id) ?? []);
 }

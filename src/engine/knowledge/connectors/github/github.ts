@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path/posix';
-import { membersOf } from '../../../../lib/json/json.ts';
+import { membersOf, readStringMembers } from '../../../../lib/json/json.ts';
 import type { Connector, ConnectorServices, FetchTask, ListedItem, ListedPage, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { type Head, inPath, RepoHostApi, type Repository, type TreeFile } from './api.ts';
@@ -208,16 +208,10 @@ function* parts<T>(all: readonly T[]): Generator<readonly T[], void, void> {
 }
 
 function readState(state: unknown): State {
-  return { trees: readTexts(membersOf(state).trees) };
+  return { trees: readStringMembers(membersOf(state).trees) };
 }
 
 function readPlace(place: unknown): Place {
   const { after, trees } = membersOf(place);
-  return { after: typeof after === 'number' ? after : 0, trees: readTexts(trees) };
-}
-
-function readTexts(textMembers: unknown): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(membersOf(textMembers)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+  return { after: typeof after === 'number' ? after : 0, trees: readStringMembers(trees) };
 }

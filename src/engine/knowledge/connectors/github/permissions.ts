@@ -1,5 +1,5 @@
 import type { ItemPermissions } from '../../../../entities/knowledge/permissions.ts';
-import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readString, readStrings } from '../../../../lib/json/json.ts';
 import type { Settings } from '../../../../settings.ts';
 import type { ConnectorServices, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
@@ -91,7 +91,7 @@ async function loadRepositories(
   const names: string[] = [];
   if (mode === 'all')
     for await (const page of host.installationRepositories(signal)) names.push(...page.map(({ fullName }) => fullName));
-  else names.push(...readElements(repos).flatMap((name) => readString(name) ?? []));
+  else names.push(...readStrings(repos));
   for (const name of names) {
     const repository = await api.repository(name);
     if (repository !== undefined) repositories.set(String(repository.id), repository);

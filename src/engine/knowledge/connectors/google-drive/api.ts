@@ -149,7 +149,7 @@ function knownFile(file: unknown): DriveFile | undefined {
 }
 
 /** A list without its member is a reply that was cut, and never an empty folder. */
-function readList(value: unknown): readonly unknown[] {
+export function readList(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw new SourceError('BAD_REPLY', 'Google Drive answered without the list that was asked for.');
   return value;
 }

@@ -1,4 +1,4 @@
-import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readString, readStrings } from '../../../../lib/json/json.ts';
 import type { ListedItem } from '../connector.ts';
 import type { DriveEntry } from '../drives/drive.ts';
 import { unfitReason } from '../drives/fit.ts';
@@ -41,7 +41,7 @@ export function readFile(value: unknown): DriveFile {
     id,
     name: readString(fileMembers.name) ?? id,
     mimeType: readString(fileMembers.mimeType) ?? 'application/octet-stream',
-    parents: readElements(fileMembers.parents).flatMap((parent) => readString(parent) ?? []),
+    parents: readStrings(fileMembers.parents),
     driveId: readString(fileMembers.driveId),
     isTrashed: fileMembers.trashed === true,
     modifiedTime: readString(fileMembers.modifiedTime),

@@ -1,12 +1,12 @@
 import type { AccessEntry, AccessList, GroupMembers, ItemPermissions } from '../../../../entities/knowledge/permissions.ts';
-import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readElements, readString, readStrings } from '../../../../lib/json/json.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { toEmail } from '../permission-reading/pages.ts';
 import { toUnknown, toUnreadable } from '../permission-reading/unknown.ts';
 import type { ServiceReply, ServiceRequest, ServiceToken } from '../service-client/client.ts';
 import { CursorTrail } from '../service-client/cursor-trail.ts';
-import { driveRequests } from './api.ts';
+import { driveRequests, readList } from './api.ts';
 import { driveRefusal } from './refusal.ts';
 
 /** What permissions need of a file or folder. */
@@ -133,7 +133,7 @@ function readSharedFile(value: unknown): SharedFile {
     id,
     isFolder: members.mimeType === 'application/vnd.google-apps.folder',
     isTrashed: members.trashed === true,
-    parents: readElements(members.parents).flatMap((parent) => readString(parent) ?? []),
+    parents: readStrings(members.parents),
     driveId: readString(members.driveId),
     permissions: isWhole ? readPermissions(permissions) : undefined,
     hasThoseOfFolder: hasAugmentedPermissions === false && inheritedPermissionsDisabled !== true,
@@ -247,10 +247,4 @@ function directoryRefusal(reply: ServiceReply): SourceError | undefined {
   const refusal = driveRefusal(reply);
   if (refusal === undefined || refusal.isRetryable) return refusal;
   return new SourceError('FORBIDDEN', 'Google does not let the connected account read the members of this group.');
-}
-
-/** A list without its member is a reply that was cut, and never an empty one. */
-function readList(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new SourceError('BAD_REPLY', 'Google Drive answered without the list that was asked for.');
-  return value;
 }

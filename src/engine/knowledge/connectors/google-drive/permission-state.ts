@@ -1,4 +1,4 @@
-import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readStringMembers, readStrings } from '../../../../lib/json/json.ts';
 
 /** What a reading of permissions leaves for the next one. */
 export interface SharingState {
@@ -31,24 +31,14 @@ export function readPlace(value: unknown): SharingPlace | undefined {
 export function readSharingState(value: unknown): SharingState | undefined {
   const { areFoldersTooMany, fullAt, groupsAt, missingRights } = membersOf(value);
   if (typeof fullAt !== 'string' || typeof groupsAt !== 'string') return undefined;
-  const rest = { areFoldersTooMany: areFoldersTooMany === true, fullAt, groupsAt, missingRights: readTexts(missingRights) };
+  const rest = { areFoldersTooMany: areFoldersTooMany === true, fullAt, groupsAt, missingRights: readStrings(missingRights) };
   return { ...readProgress(value), ...rest };
 }
 
 function readProgress(value: unknown): Omit<SharingPlace, 'after'> {
   const { tokens, driveHashes, folderIds, groupIds } = membersOf(value);
   return {
-    ...{ tokens: readTokens(tokens), driveHashes: readTokens(driveHashes) },
-    ...{ folderIds: readTexts(folderIds), groupIds: readTexts(groupIds) },
+    ...{ tokens: readStringMembers(tokens), driveHashes: readStringMembers(driveHashes) },
+    ...{ folderIds: readStrings(folderIds), groupIds: readStrings(groupIds) },
   };
-}
-
-function readTokens(value: unknown): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(membersOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
-}
-
-function readTexts(value: unknown): readonly string[] {
-  return readElements(value).flatMap((text) => readString(text) ?? []);
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { type JsonObject, membersOf, readElements, readString, readStrings } from '../../../../lib/json/json.ts';
 import type { SiteApi } from '../atlassian/site.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
@@ -112,7 +112,7 @@ function parsed(bytes: Buffer): unknown {
 
 /** Jira answers a search in a project that is gone or hidden as one that is written wrongly. */
 function refusedQuery({ errorMessages }: JsonObject): SourceError {
-  const refusalTexts = readElements(errorMessages).flatMap((message) => readString(message) ?? []);
+  const refusalTexts = readStrings(errorMessages);
   if (refusalTexts.some((message) => /does not exist|no permission|not found/i.test(message))) {
     return new SourceError(
       'NOT_FOUND',

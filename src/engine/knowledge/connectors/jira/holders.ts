@@ -1,5 +1,6 @@
 import type { AccessEntry, AccessList } from '../../../../entities/knowledge/permissions.ts';
 import { type JsonObject, membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { readText } from '../atlassian/site.ts';
 import { toUnknown } from '../permission-reading/unknown.ts';
 
 /** Who a permission scheme or a security level names: some for all issues, some by what fields of an issue hold. */
@@ -84,8 +85,4 @@ export function holdersOfIssue({ entries, userFields, groupFields }: Holders, fi
 
 function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? readElements(value) : [value];
-}
-
-function readText(value: unknown): string {
-  return typeof value === 'number' ? String(value) : (readString(value) ?? '');
 }

@@ -1,4 +1,4 @@
-import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readStringMembers, readStrings } from '../../../../lib/json/json.ts';
 
 /** What a reading of permissions leaves for the next one. */
 export interface TrackerPermissionState {
@@ -23,18 +23,12 @@ export interface TrackerPermissionPlace {
 export function readPermissionState(value: unknown, projectKey: string): TrackerPermissionState | undefined {
   const { begunAt, browsersHash, levelHashes, groupIds, ...of } = membersOf(value);
   if (of.projectKey !== projectKey || typeof begunAt !== 'string' || typeof browsersHash !== 'string') return undefined;
-  const hashes = Object.entries(membersOf(levelHashes)).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  return { projectKey, begunAt, browsersHash, levelHashes: Object.fromEntries(hashes), groupIds: readTexts(groupIds) };
+  const hashes = readStringMembers(levelHashes);
+  return { projectKey, begunAt, browsersHash, levelHashes: hashes, groupIds: readStrings(groupIds) };
 }
 
 export function readPermissionPlace(value: unknown): TrackerPermissionPlace | undefined {
   const { begunAt, token, groupIds, levelIds } = membersOf(value);
   if (typeof begunAt !== 'string' || typeof token !== 'string') return undefined;
-  return { begunAt, token, groupIds: readTexts(groupIds), levelIds: readTexts(levelIds) };
-}
-
-function readTexts(value: unknown): readonly string[] {
-  return readElements(value).flatMap((text) => readString(text) ?? []);
+  return { begunAt, token, groupIds: readStrings(groupIds), levelIds: readStrings(levelIds) };
 }

@@ -1,3 +1,4 @@
+import { decodePercents } from '../../../../lib/text/text.ts';
 import { type BrowseEntry, type Browser, joinPlace } from '../../connections/browser.ts';
 import { unreadableKind } from '../../extract/readable.ts';
 import { isHidden } from '../drives/tree.ts';
@@ -43,16 +44,8 @@ function browsed(item: DriveItem, drive: string | undefined): BrowseEntry {
   return {
     ...{ id, name, kind: hasChildren ? 'folder' : 'file', hasChildren },
     canBeAdded: hasChildren || remote !== undefined || (!isPackage && unreadableKind(name, mimeType) === undefined),
-    path: joinPlace(names.map(decoded).join(' / '), name),
+    path: joinPlace(names.map(decodePercents).join(' / '), name),
   };
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** The API refuses one that leads elsewhere. */

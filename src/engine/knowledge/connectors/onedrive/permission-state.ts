@@ -1,4 +1,4 @@
-import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readStringMembers, readStrings } from '../../../../lib/json/json.ts';
 
 /** What a reading has come to. */
 export interface GraphProgress {
@@ -36,22 +36,12 @@ export function readGraphState(value: unknown): GraphSharingState | undefined {
   if (typeof fullAt !== 'string' || typeof groupsAt !== 'string') return undefined;
   return {
     ...readProgress(value),
-    ...{ folders: readRecord(folders), areFoldersTooMany: areFoldersTooMany === true, fullAt, groupsAt },
-    missingRights: readTexts(missingRights),
+    ...{ folders: readStringMembers(folders), areFoldersTooMany: areFoldersTooMany === true, fullAt, groupsAt },
+    missingRights: readStrings(missingRights),
   };
 }
 
 function readProgress(value: unknown): GraphProgress {
   const { links, rootHashes, groupIds } = membersOf(value);
-  return { links: readRecord(links), rootHashes: readRecord(rootHashes), groupIds: readTexts(groupIds) };
-}
-
-function readRecord(value: unknown): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(membersOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
-}
-
-function readTexts(value: unknown): readonly string[] {
-  return readElements(value).flatMap((text) => readString(text) ?? []);
+  return { links: readStringMembers(links), rootHashes: readStringMembers(rootHashes), groupIds: readStrings(groupIds) };
 }

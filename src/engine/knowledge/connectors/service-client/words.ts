@@ -1,4 +1,4 @@
-import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
+import { membersOf, parseJson, readElements, readString } from '../../../../lib/json/json.ts';
 import { printableName } from '../../../../lib/text/text.ts';
 import type { SourceError } from '../error.ts';
 
@@ -13,7 +13,7 @@ const wordsMax = 300;
  */
 export function serviceWords(body: Buffer, secrets: readonly string[] = []): string | undefined {
   const text = body.toString('utf8');
-  let vendorMessage = findWords(parsed(text)) ?? (/^\s*[<{[]/.test(text) ? undefined : text);
+  let vendorMessage = findWords(parseJson(text)) ?? (/^\s*[<{[]/.test(text) ? undefined : text);
   for (const secret of secrets) if (secret !== '') vendorMessage = vendorMessage?.replaceAll(secret, '…');
   const line = printableName(vendorMessage ?? '', wordsMax);
   return line === '' ? undefined : line;
@@ -41,12 +41,4 @@ function findWords(body: unknown): string | undefined {
   const listedLines = lines.filter((line) => typeof line === 'string' && line !== '').join(' ');
   const wordCandidates = [description, message, membersOf(error).message, listedLines, error];
   return wordCandidates.map(readString).find((each) => each !== undefined && each.trim() !== '');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

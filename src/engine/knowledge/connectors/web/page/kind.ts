@@ -1,5 +1,5 @@
 import type { WebUrlFileType } from '../../../../../entities/knowledge/data-source.ts';
-import { storableText } from '../../../../../lib/text/text.ts';
+import { decodePercents, storableText } from '../../../../../lib/text/text.ts';
 
 /** A page, a file of one of the types that a source can choose, or something that is not read. */
 export const documentKinds = ['PAGE', 'TEXT', 'CSV', 'PDF', 'MARKDOWN', 'DOC', 'XLS'] as const satisfies readonly (
@@ -72,19 +72,11 @@ export function kindOfHead(contentType: string, url: string): DocumentKind | und
 export function toFilename(url: string, kind: DocumentKind): string {
   const last = new URL(url).pathname.split('/').findLast((segment) => segment !== '') ?? 'index';
   const name = storableText(
-    decoded(last)
+    decodePercents(last)
       .replace(/[\p{Cc}/\\]/gu, '_')
       .slice(-150),
   );
   if (kind === 'PAGE') return /\.x?html?$/i.test(name) ? name : `${name}.html`;
   const endings = extensions[kind];
   return endings.includes(readExtension(url)) ? name : `${name}.${endings[0]}`;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
