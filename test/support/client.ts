@@ -65,6 +65,14 @@ export class TestClient {
     return { status: reply.status, data: reply.body.data, errors: reply.body.errors };
   }
 
+  /** The data of a GraphQL document. @throws Error where the reply has errors. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  async ask(query: string, variables: Readonly<Record<string, unknown>> = {}): Promise<any> {
+    const { data, errors } = await this.graphql(query, variables);
+    if (errors !== undefined) throw new Error(JSON.stringify(errors));
+    return data;
+  }
+
   /** Yields the frames of an SSE reply until its end. Leaving the loop closes the connection. @throws Error when the reply is not a stream. */
   async *sse(method: string, path: string, body?: unknown, headers: RequestHeaders = {}): AsyncGenerator<SseFrame> {
     const controller = new AbortController();

@@ -44,8 +44,7 @@ describe('AGENTS:READ alone', () => {
     const key = await only('AGENTS:READ');
     const query =
       '{ agents(first: 100) { nodes { id groupIds groups { id members(first: 5) { nodes { email } } } sources { nodes { id } } } } }';
-    const { data, errors } = await key.graphql(query);
-    expect(errors).toBeUndefined();
+    const data = await key.ask(query);
     const shown = data.agents.nodes.find(({ id }: { id: string }) => id === agent.id);
     expect(shown).toMatchObject({ groupIds: [], groups: [] });
     expect(shown.sources?.nodes ?? []).toEqual([]);

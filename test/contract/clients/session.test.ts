@@ -40,8 +40,7 @@ async function endedRun(): Promise<string> {
   const chat = await make.chat({ owner: ann, agentId: agent.id });
   upstream.next({ text: Array.from({ length: 60 }, (_, index) => `word ${index} `), chunkDelayMs: 2 });
   const mutation = 'mutation ($id: ID!) { sendMessage(chatId: $id, input: { prompt: { text: "Hi" } }) { id } }';
-  const { data, errors } = await ann.graphql(mutation, { id: chat.id });
-  expect(errors).toBeUndefined();
+  const data = await ann.ask(mutation, { id: chat.id });
   return data.sendMessage.id;
 }
 

@@ -65,8 +65,7 @@ const giving: readonly (readonly [string, Give])[] = [
     'GraphQL',
     async (who, input) => {
       const query = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id chatId } }';
-      const { data, errors } = await who.graphql(query, { input: graphqlResponse({ model: agentId, input }) });
-      expect(errors).toBeUndefined();
+      const data = await who.ask(query, { input: graphqlResponse({ model: agentId, input }) });
       await Array.fromAsync(who.sse('GET', `${path}/${data.createResponse.id}?stream=true`));
       return { response: data.createResponse.id, chat: data.createResponse.chatId };
     },

@@ -126,8 +126,7 @@ it('a response that was approved names the request', async () => {
   const more = { model: agentId, previous_response_id: asked.id, input, tools };
   const { body } = await ann.post('/api/v2/responses', more);
   const query = `query ($id: ID!) { response(id: $id) { output { ${fields} } } }`;
-  const { data, errors } = await ann.graphql(query, { id: body.id });
-  expect(errors).toBeUndefined();
+  const data = await ann.ask(query, { id: body.id });
   const calls = data.response.output.filter(({ __typename }: Item) => __typename === 'McpCallItem');
   expect(calls).toMatchObject([{ serverLabel: 'shop', tool: 'act', isApproved: true, callId: request.id }]);
 });

@@ -13,11 +13,6 @@ const organization = await make.organization();
 const ann = await make.person({ organization, name: 'Ann' });
 const cleo = await make.person({ organization, name: 'Cleo' });
 
-async function ask(person: Person, query: string, variables: Readonly<Record<string, unknown>> = {}) {
-  const { data, errors } = await person.graphql(query, variables);
-  expect(errors, JSON.stringify(errors)).toBeUndefined();
-  return data;
-}
 async function refusal(person: Person, query: string, variables: Readonly<Record<string, unknown>> = {}) {
   const { errors } = await person.graphql(query, variables);
   return errors?.[0]?.extensions?.code;
@@ -39,7 +34,7 @@ async function draftOf(): Promise<string> {
     createUserInput(agentId: $id, input: $city) { id }
   }`;
   const city = { variableName: 'street', label: 'Street', settings: { shortText: {} } };
-  await ask(ann, query, { id: agent.id, input: { name: 'New name', instructions: 'New.' }, city });
+  await ann.ask(query, { id: agent.id, input: { name: 'New name', instructions: 'New.' }, city });
   return agent.id;
 }
 
@@ -54,18 +49,18 @@ describe('a draft that differs', () => {
     const id = await draftOf();
     const query = `query ($id: ID!) { agent(id: $id) { name userInputs { variableName } asked: userInputs(isPublished: true) { variableName } }
       agents(filter: { search: "name" }) { nodes { id name } } userInputs(agentId: $id) { id variableName } }`;
-    const mine = await ask(ann, query, { id });
+    const mine = await ann.ask(query, { id });
     expect(mine.agent).toMatchObject({
       name: 'New name',
       userInputs: [{ variableName: 'city' }, { variableName: 'street' }],
       asked: [{ variableName: 'city' }],
     });
-    const theirs = await ask(cleo, query, { id });
+    const theirs = await cleo.ask(query, { id });
     expect(theirs.agent).toMatchObject({ name: 'Old name', userInputs: [{ variableName: 'city' }] });
     expect(theirs.agents.nodes).toContainEqual({ id, name: 'Old name' });
     expect(theirs.userInputs.map(({ variableName }: { variableName: string }) => variableName)).toEqual(['city']);
     const street = mine.userInputs.find(({ variableName }: { variableName: string }) => variableName === 'street').id;
-    expect((await ask(cleo, `query ($id: ID!) { userInput(id: $id) { id } }`, { id: street })).userInput).toBeNull();
+    expect((await cleo.ask(`query ($id: ID!) { userInput(id: $id) { id } }`, { id: street })).userInput).toBeNull();
     expect((await cleo.get(`/api/v1/ais/${id}`)).body.name).toBe('Old name');
     // Bundles carry what people get, whoever exports.
     const { body } = await ann.get(`/api/v1/ais/${id}/export`);
@@ -73,7 +68,7 @@ describe('a draft that differs', () => {
     expect(body.userInputs).toHaveLength(1);
     // A chat asks for what people get.
     const made = `mutation ($agentId: ID!, $input: CreateChatInput) { createChat(agentId: $agentId, input: $input) { id } }`;
-    await ask(ann, made, { agentId: id, input: { userInputs: [{ name: 'city', value: 'Bonn' }] } });
+    await ann.ask(made, { agentId: id, input: { userInputs: [{ name: 'city', value: 'Bonn' }] } });
   });
 
   it('keeps the secrets of tools that people still get', async () => {
@@ -90,15 +85,15 @@ describe('a draft that differs', () => {
     const tool = await ann.post(`/api/v1/ais/${agent.id}/tools`, { name: 'lookup', type: 'API_FUNCTION', data });
     expect(tool.status, JSON.stringify(tool.body)).toBe(200);
     const query = `mutation ($id: ID!, $tool: ID!) { setAgentPublishing(id: $id, publishing: ON_REQUEST) { id } deleteAgentTool(id: $tool) { id } }`;
-    await ask(ann, query, { id: agent.id, tool: tool.body.id });
-    const secrets = await ask(ann, `query ($id: ID!) { agentSecrets(agentId: $id) { key } }`, { id: agent.id });
+    await ann.ask(query, { id: agent.id, tool: tool.body.id });
+    const secrets = await ann.ask(`query ($id: ID!) { agentSecrets(agentId: $id) { key } }`, { id: agent.id });
     expect(secrets.agentSecrets).toHaveLength(1);
     const back = `mutation ($id: ID!) { publishAgent(id: $id) { number } rollbackAgent(id: $id, version: 2) { warnings { message } } }`;
-    expect((await ask(ann, back, { id: agent.id })).rollbackAgent.warnings).toBeNull();
+    expect((await ann.ask(back, { id: agent.id })).rollbackAgent.warnings).toBeNull();
     // Where a person deletes the secret, a roll back says so.
-    const { agentSecrets } = await ask(ann, `query ($id: ID!) { agentSecrets(agentId: $id) { id key } }`, { id: agent.id });
-    await ask(ann, `mutation ($id: ID!) { deleteAgentSecret(id: $id) { id } }`, { id: agentSecrets[0].id });
-    const again = await ask(ann, `mutation ($id: ID!) { rollbackAgent(id: $id, version: 2) { warnings { message } } }`, {
+    const { agentSecrets } = await ann.ask(`query ($id: ID!) { agentSecrets(agentId: $id) { id key } }`, { id: agent.id });
+    await ann.ask(`mutation ($id: ID!) { deleteAgentSecret(id: $id) { id } }`, { id: agentSecrets[0].id });
+    const again = await ann.ask(`mutation ($id: ID!) { rollbackAgent(id: $id, version: 2) { warnings { message } } }`, {
       id: agent.id,
     });
     expect(again.rollbackAgent.warnings[0].message).toContain(`The secret ${agentSecrets[0].key} is gone`);
@@ -113,13 +108,13 @@ describe('a draft that differs', () => {
     });
     expect(skill.status, JSON.stringify(skill.body)).toBe(200);
     const read = 'query ($id: ID!) { agent(id: $id) { publishedVersion } }';
-    const version = (await ask(ann, read, { id })).agent.publishedVersion;
+    const version = (await ann.ask(read, { id })).agent.publishedVersion;
     expect((await ann.delete(`/api/v1/ais/${id}/skills/${skill.body.id}`)).status).toBe(200);
     const poor = await make.withKey(ann, { scopes: scopes.filter((scope) => scope !== 'SKILLS:WRITE') });
     const back = 'mutation ($id: ID!, $version: Int!) { rollbackAgent(id: $id, version: $version) { number } }';
     expect(await refusal(poor, start, { id, percent: 10, version })).toBe('INSUFFICIENT_SCOPE');
     expect(await refusal(poor, back, { id, version })).toBe('INSUFFICIENT_SCOPE');
-    expect((await ask(ann, start, { id, percent: 10, version })).startCanary.canary).toEqual({ version, percent: 10 });
+    expect((await ann.ask(start, { id, percent: 10, version })).startCanary.canary).toEqual({ version, percent: 10 });
   });
 
   it('is not brought back with a source that is gone, or a model that is gone', async () => {
@@ -128,7 +123,7 @@ describe('a draft that differs', () => {
     await ann.delete(`/api/v1/data-sources/${source.id}`);
     await ann.patch(`/api/v1/ais/${agent.id}`, { instructions: 'y' });
     const back = `mutation ($id: ID!, $version: Int!) { rollbackAgent(id: $id, version: $version) { number warnings { message } } }`;
-    const { warnings } = (await ask(ann, back, { id: agent.id, version: 2 })).rollbackAgent;
+    const { warnings } = (await ann.ask(back, { id: agent.id, version: 2 })).rollbackAgent;
     expect(warnings).toEqual([{ message: expect.stringContaining(`(${source.id}) is gone`) }]);
     await service.deps.storage.db.query(
       `update agent_versions set content = replace(content::text, 'test-model', 'gone-model')::json where "agentId" = $1 and number = 1`,
@@ -136,7 +131,7 @@ describe('a draft that differs', () => {
     );
     expect(await refusal(ann, back, { id: agent.id, version: 1 })).toBe('INVALID_VALUE');
     expect(
-      (await ask(ann, `query ($id: ID!) { agent(id: $id) { publishedVersion instructions } }`, { id: agent.id })).agent,
+      (await ann.ask(`query ($id: ID!) { agent(id: $id) { publishedVersion instructions } }`, { id: agent.id })).agent,
     ).toEqual({
       ...{ publishedVersion: 4, instructions: 'x' },
     });
@@ -147,7 +142,7 @@ it('an old version opens nothing to an editor that was taken from the agent sinc
   const bob = await make.person({ organization, name: 'Bob' });
   const agent = await make.agent({ owner: ann, instructions: 'x', modelId: model, editors: [{ id: bob.userId }] });
   const source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { secret: 'the launch code is 4711' } });
-  await ask(ann, `mutation ($agent: ID!, $id: ID!) { detachDataSource(agentId: $agent, dataSourceId: $id) { agentId } }`, {
+  await ann.ask(`mutation ($agent: ID!, $id: ID!) { detachDataSource(agentId: $agent, dataSourceId: $id) { agentId } }`, {
     ...{ agent: agent.id, id: source.id },
   });
   const find = (person: Person, version: number) => agentForRun(service.deps, callerOf(person), agent.id, { version });
@@ -164,12 +159,12 @@ describe('a canary', () => {
   it('takes a part of the chats that begin, each for good, until a person decides', async () => {
     const id = await draftOf();
     const before = await make.chat({ owner: cleo, agentId: id });
-    expect((await ask(ann, start, { id, percent: 50 })).startCanary).toEqual({
+    expect((await ann.ask(start, { id, percent: 50 })).startCanary).toEqual({
       publishedVersion: 2,
       canary: { version: 3, percent: 50 },
     });
     const versions: number[] = [];
-    const run = async (chatId: string) => (await ask(cleo, say, { chatId })).sendMessage.agentVersion as number;
+    const run = async (chatId: string) => (await cleo.ask(say, { chatId })).sendMessage.agentVersion as number;
     for (let index = 0; index < 24; index += 1) {
       const chat = await make.chat({ owner: cleo, agentId: id });
       const version = await run(chat.id);
@@ -184,28 +179,28 @@ describe('a canary', () => {
     expect(await refusal(ann, start, { id, percent: 5, version: 1 })).toBe('CONFLICT');
     expect(await refusal(ann, start, { id, percent: 100 })).toBe('INVALID_VALUE');
     expect(await refusal(cleo, start, { id, percent: 5 })).toBe('FORBIDDEN');
-    expect((await ask(ann, start, { id, percent: 60, version: 3 })).startCanary.canary).toEqual({ version: 3, percent: 60 });
-    const kept = (await ask(ann, end, { id, keep: 'CANARY' })).endCanary;
+    expect((await ann.ask(start, { id, percent: 60, version: 3 })).startCanary.canary).toEqual({ version: 3, percent: 60 });
+    const kept = (await ann.ask(end, { id, keep: 'CANARY' })).endCanary;
     expect(kept).toEqual({ publishedVersion: 3, instructions: 'New.', canary: null, draft: { isChanged: false } });
     expect(await refusal(ann, end, { id, keep: 'CANARY' })).toBe('CONFLICT');
     const statistics = `query ($id: ID!) { agentVersionStatistics(agentId: $id) { version toolErrorCount unansweredCount figures { runCount ratedDownCount cost } } }`;
-    const rows = (await ask(ann, statistics, { id })).agentVersionStatistics;
+    const rows = (await ann.ask(statistics, { id })).agentVersionStatistics;
     expect(rows.map(({ version }: { version: number }) => version)).toEqual([3, 2]);
     expect(await refusal(cleo, statistics, { id })).toBe('FORBIDDEN');
   });
 
   it('is kept by the caller of runs without a chat', async () => {
     const id = await draftOf();
-    await ask(ann, start, { id, percent: 50 });
+    await ann.ask(start, { id, percent: 50 });
     const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }`;
     const answers = new Set<string>();
     for (let index = 0; index < 3; index += 1) {
-      await ask(cleo, query, { input: { model: id, messages: [{ user: { text: 'Hi' } }] } });
+      await cleo.ask(query, { input: { model: id, messages: [{ user: { text: 'Hi' } }] } });
       answers.add(String(messagesOf(upstream.requests.at(-1))[0]?.content));
     }
     expect(answers.size).toBe(1);
-    await ask(ann, end, { id, keep: 'PUBLISHED' });
-    await ask(cleo, query, { input: { model: id, messages: [{ user: { text: 'Hi' } }] } });
+    await ann.ask(end, { id, keep: 'PUBLISHED' });
+    await cleo.ask(query, { input: { model: id, messages: [{ user: { text: 'Hi' } }] } });
     expect(String(messagesOf(upstream.requests.at(-1))[0]?.content)).toBe('Old.');
   });
 });
@@ -213,7 +208,7 @@ describe('a canary', () => {
 /** Waits until no run answers in a chat. */
 async function settled(chatId: string): Promise<void> {
   for (;;) {
-    const { chat } = await ask(cleo, `query ($id: ID!) { chat(id: $id) { activeRun { id } } }`, { id: chatId });
+    const { chat } = await cleo.ask(`query ($id: ID!) { chat(id: $id) { activeRun { id } } }`, { id: chatId });
     if (chat.activeRun === null) return;
   }
 }

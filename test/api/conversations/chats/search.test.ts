@@ -62,8 +62,7 @@ async function pages(who: Person, variables: Record<string, unknown>, isBackward
   let cursor: string | null = null;
   for (let calls = 1; ; calls += 1) {
     const place = isBackward ? { last: 40, before: cursor } : { first: 40, after: cursor };
-    const { data, errors } = await who.graphql(search, { ...variables, ...place });
-    expect(errors).toBeUndefined();
+    const data = await who.ask(search, { ...variables, ...place });
     const { nodes, pageInfo, totalCount } = data.chats;
     const found = nodes.map(({ id }: { id: string }) => id);
     if (isBackward) ids.unshift(...found);

@@ -67,8 +67,7 @@ const figures = `id kind isStored status modelId answeredModelId firstTokenMs du
 /** The rows of runs that are not stored are written after their replies. */
 async function runsOf(person: Person, filter: Readonly<Record<string, unknown>> = {}, fields = figures, first = 100) {
   const query = `query ($filter: RunFilter, $first: Int) { runs(filter: $filter, first: $first) { nodes { ${fields} } totalCount } }`;
-  const { data, errors } = await person.graphql(query, { filter, first });
-  expect(errors).toBeUndefined();
+  const data = await person.ask(query, { filter, first });
   return data.runs.nodes;
 }
 
@@ -534,8 +533,7 @@ describe('statistics', () => {
     const ask = async (person: Person, by: string, filter = {}) => {
       const query = `query ($by: RunGrouping!, $filter: RunFilter) { runStatistics(by: $by, filter: $filter) {
         isComplete total { ${members} } groups { key startsAt user { id } figures { ${members} } } } }`;
-      const { data, errors } = await person.graphql(query, { by, filter });
-      expect(errors).toBeUndefined();
+      const data = await person.ask(query, { by, filter });
       return data.runStatistics;
     };
     const byUser = await ask(boss, 'USER');
@@ -619,8 +617,7 @@ describe('questions without an answer', () => {
       tags: [],
       comment: null,
     });
-    const { data, errors } = await bob.graphql(query, { agentId: agent.id });
-    expect(errors).toBeUndefined();
+    const data = await bob.ask(query, { agentId: agent.id });
     const rated = {
       question: 'green bicycle',
       reason: 'RATED_DOWN',

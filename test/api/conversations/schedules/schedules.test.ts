@@ -20,17 +20,11 @@ beforeEach(async () => {
   agentId = (await make.agent({ owner: ann })).id;
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: replies of any shape.
-async function ask(who: Person, document: string, variables: Readonly<Record<string, unknown>> = {}): Promise<any> {
-  const { data, errors } = await who.graphql(document, variables);
-  expect(errors).toBeUndefined();
-  return data;
-}
 const members = 'id name cron timeZone chatMode chatId isEnabled pausedReason nextRunAt nextTimes prompt userId agentId';
 const create = `mutation ($input: CreateScheduleInput!) { createSchedule(input: $input) { ${members} } }`;
 const daily = { name: 'Morning news', prompt: 'What is new?', cron: '0 9 * * *', timeZone: 'Europe/Berlin' };
 const made = async (who: Person, more: object = {}) =>
-  (await ask(who, create, { input: { ...daily, agentId, ...more } })).createSchedule;
+  (await who.ask(create, { input: { ...daily, agentId, ...more } })).createSchedule;
 const change = (who: Person, id: string, input: object) =>
   who.graphql(`mutation ($id: ID!, $input: UpdateScheduleInput!) { updateSchedule(id: $id, input: $input) { ${members} } }`, {
     id,
@@ -40,8 +34,7 @@ const runNow = (who: Person, id: string) =>
   who.graphql('mutation ($id: ID!) { runScheduleNow(id: $id) { id status trigger } }', { id });
 const read = async (who: Person, id: string) =>
   (
-    await ask(
-      who,
+    await who.ask(
       `query ($id: ID!) { schedule(id: $id) { ${members} runs(first: 20) { totalCount nodes {
          id dueAt trigger status error startedAt endedAt chatId chat { id name isUnread } run { id status userId } } } } }`,
       { id },
@@ -214,7 +207,7 @@ describe('a schedule pauses itself, and nothing runs, when', () => {
       'a legal hold keeps the organization',
       /^A legal hold/,
       async (_owner: Person, chief: Person) => {
-        await ask(chief, 'mutation ($input: SetLegalHoldInput!) { setLegalHold(input: $input) { id } }', {
+        await chief.ask('mutation ($input: SetLegalHoldInput!) { setLegalHold(input: $input) { id } }', {
           input: { reason: 'Case 7' },
         });
       },
@@ -226,8 +219,7 @@ describe('a schedule pauses itself, and nothing runs, when', () => {
     await happens(bob, chief);
     await comes(id);
     const { pausedReason, nextRunAt, runs } = await eventually(async () => {
-      const found = await ask(
-        chief,
+      const found = await chief.ask(
         `query ($id: ID!) { schedule(id: $id) { isEnabled pausedReason nextRunAt runs { nodes { status error } } } }`,
         {
           id,
@@ -249,7 +241,7 @@ describe('a schedule pauses itself, and nothing runs, when', () => {
     await comes(id);
     await upstream.until(({ openStreams }) => openStreams === 1);
     const runId = (await read(ann, id)).runs.nodes[0].run.id;
-    await ask(ann, 'mutation ($id: ID!) { deleteSchedule(id: $id) { id } }', { id });
+    await ann.ask('mutation ($id: ID!) { deleteSchedule(id: $id) { id } }', { id });
     await upstream.until(({ aborted }) => aborted === 1);
     await eventually(async () =>
       expect(await prisma.run.findUnique({ where: { id: runId } })).toMatchObject({ status: 'failed' }),
@@ -425,7 +417,7 @@ describe('who may', () => {
     const chief = await make.person({ organization, role: 'ADMIN' });
     const { id } = await made(ann);
     expect(await read(chief, id)).toMatchObject({ name: 'Morning news', prompt: null, userId: ann.userId });
-    const list = await ask(chief, '{ own: schedules { nodes { id } } all: schedules(ofOrganization: true) { nodes { id } } }');
+    const list = await chief.ask('{ own: schedules { nodes { id } } all: schedules(ofOrganization: true) { nodes { id } } }');
     expect(list).toEqual({ own: { nodes: [] }, all: { nodes: [{ id }] } });
     expect((await change(chief, id, { prompt: 'Send me all' })).errors?.[0]).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
     expect((await change(chief, id, { isEnabled: true })).errors?.[0]).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
@@ -433,7 +425,7 @@ describe('who may', () => {
     expect((await change(chief, id, { isEnabled: false })).data.updateSchedule).toMatchObject({
       pausedReason: 'An administrator paused it',
     });
-    await ask(chief, 'mutation ($id: ID!) { deleteSchedule(id: $id) { id } }', { id });
+    await chief.ask('mutation ($id: ID!) { deleteSchedule(id: $id) { id } }', { id });
     expect(await prisma.schedule.findUnique({ where: { id } })).toBeNull();
   });
 
@@ -446,8 +438,8 @@ describe('who may', () => {
       extensions: { code: 'FORBIDDEN' },
     });
     const query = 'query ($id: ID!) { agent(id: $id) { schedules { totalCount nodes { id } } } }';
-    expect((await ask(bob, query, { id: agentId })).agent.schedules.nodes).toEqual([]);
-    expect((await ask(ann, query, { id: agentId })).agent.schedules).toEqual({ totalCount: 1, nodes: [{ id }] });
+    expect((await bob.ask(query, { id: agentId })).agent.schedules.nodes).toEqual([]);
+    expect((await ann.ask(query, { id: agentId })).agent.schedules).toEqual({ totalCount: 1, nodes: [{ id }] });
   });
 });
 
@@ -458,7 +450,7 @@ describe('a schedule with a webhook', () => {
   const webhook = async (events: readonly string[], path = `/${crypto.randomUUID()}`) => {
     const { url } = await receiver;
     const document = 'mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { secret webhook { id } } }';
-    const { createWebhook } = await ask(chief, document, { input: { url: `${url}${path}`, events } });
+    const { createWebhook } = await chief.ask(document, { input: { url: `${url}${path}`, events } });
     return { id: createWebhook.webhook.id as string, secret: createWebhook.secret as string, path };
   };
   const received = async (path: string) => (await receiver).requests.filter((request) => request.path === path);
@@ -535,7 +527,7 @@ describe('a schedule with a webhook', () => {
   it('pauses when its webhook is deleted, and goes on without it', async () => {
     const { id: webhookId } = await webhook(['SCHEDULE_ENDED']);
     const { id } = await made(ann, { webhookId });
-    await ask(chief, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id: webhookId });
+    await chief.ask('mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id: webhookId });
     await comes(id);
     await eventually(async () => expect((await read(ann, id)).pausedReason).toMatch(/^Its webhook was deleted/));
     expect(upstream.requests).toHaveLength(0);
@@ -575,7 +567,7 @@ it('that a legal hold on its person keeps is deleted by nobody, and the person i
   const chief = await make.person({ organization, role: 'ADMIN' });
   const { id } = await made(ann);
   const input = { reason: 'Case 8', userId: ann.userId };
-  await ask(chief, 'mutation ($input: SetLegalHoldInput!) { setLegalHold(input: $input) { id } }', { input });
+  await chief.ask('mutation ($input: SetLegalHoldInput!) { setLegalHold(input: $input) { id } }', { input });
   for (const who of [chief, ann]) {
     const { errors } = await who.graphql('mutation ($id: ID!) { deleteSchedule(id: $id) { id } }', { id });
     expect(errors?.[0]).toMatchObject({ message: expect.stringMatching(/legal hold/), extensions: { code: 'CONFLICT' } });
@@ -603,7 +595,7 @@ it('nothing of a person’s schedules is left after an erasure', async () => {
   const { id } = await made(ann, { name: 'CANARY-name', prompt: 'CANARY-prompt' });
   await comes(id);
   await ended(ann, id, 'COMPLETED');
-  await ask(chief, 'mutation ($input: ErasePersonInput!) { erasePerson(input: $input) { id } }', {
+  await chief.ask('mutation ($input: ErasePersonInput!) { erasePerson(input: $input) { id } }', {
     input: { userId: ann.userId, transferToUserId: chief.userId },
   });
   await eventually(async () => {

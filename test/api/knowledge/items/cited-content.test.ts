@@ -21,8 +21,7 @@ async function citedIn(who: Person, agentId: string) {
   return { id, citations: await citationsOf(who, id) };
 }
 async function citationsOf(who: Person, id: string) {
-  const { data, errors } = await who.graphql(query, { id });
-  expect(errors).toBeUndefined();
+  const data = await who.ask(query, { id });
   return data.chat.messages.nodes.flatMap(({ citations }: { citations: unknown[] }) => citations);
 }
 

@@ -15,8 +15,7 @@ const itemOmissions =
   'query($id: ID!) { dataSource(id: $id) { items(first: 1) { nodes { omissions { kind count total text } } } } }';
 
 async function omissionsOf(id: string) {
-  const { data, errors } = await ann.graphql(itemOmissions, { id });
-  expect(errors).toBeUndefined();
+  const data = await ann.ask(itemOmissions, { id });
   return data.dataSource.items.nodes[0].omissions;
 }
 

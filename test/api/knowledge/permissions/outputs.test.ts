@@ -23,11 +23,6 @@ let agentOfBob: string;
 let sharedByBob: string;
 
 const push = (acl: readonly string[]) => ann.put(`/api/v1/data-sources/${source}/items`, { items: [{ uniqueId: 'plan', acl }] });
-async function graph(who: Person, document: string, variables: Readonly<Record<string, unknown>> = {}) {
-  const { data, errors } = await who.graphql(document, variables);
-  expect(errors).toBeUndefined();
-  return data;
-}
 const lookup = { query: secret, limit: 20 };
 /** What an MCP client gets of a tool. */
 const callTool = async (name: string, args: object) => {
@@ -50,8 +45,7 @@ const cited = () =>
 const outputs: Readonly<Record<string, () => Promise<unknown>>> = {
   'search API': async () => (await bob.post('/api/v1/search', { agentId, ...lookup })).body.data,
   'search over GraphQL': () =>
-    graph(
-      bob,
+    bob.ask(
       'query ($agentId: ID!, $query: String!) { searchKnowledge(input: { agentId: $agentId, query: $query }) { hits { text title previous next } } }',
       {
         agentId,
@@ -83,8 +77,7 @@ const outputs: Readonly<Record<string, () => Promise<unknown>>> = {
     return sentBy(() => bob.post('/api/v1/responses', { model: agentOfBob, input: 'Ask them' }));
   },
   'chat shared by a link': () =>
-    graph(
-      bob,
+    bob.ask(
       'query ($secret: String!) { sharedChat(secret: $secret) { messages { nodes { hiddenCitationCount citations { name snippet url } } } } }',
       { secret: sharedByBob },
     ),
@@ -95,28 +88,25 @@ const outputs: Readonly<Record<string, () => Promise<unknown>>> = {
   log: async () => logLines,
   'list of items over REST': async () => itemsOf(bob, source),
   'items, counts and passages over GraphQL': () =>
-    graph(
-      bob,
-      'query ($id: ID!) { knowledgeItems(dataSourceId: $id) { totalCount nodes { name passages { nodes { text } } } } }',
-      { id: source },
-    ),
+    bob.ask('query ($id: ID!) { knowledgeItems(dataSourceId: $id) { totalCount nodes { name passages { nodes { text } } } } }', {
+      id: source,
+    }),
   'items of a source over GraphQL': () =>
-    graph(bob, 'query ($id: ID!) { dataSource(id: $id) { items(search: "plan") { totalCount nodes { name metadata } } } }', {
+    bob.ask('query ($id: ID!) { dataSource(id: $id) { items(search: "plan") { totalCount nodes { name metadata } } } }', {
       id: source,
     }),
   node: () =>
-    graph(bob, 'query ($id: ID!) { node(id: $id) { ... on KnowledgeItem { name passages { nodes { text } } } } }', { id: item }),
+    bob.ask('query ($id: ID!) { node(id: $id) { ... on KnowledgeItem { name passages { nodes { text } } } } }', { id: item }),
   'content of an item': async () => {
     return (await bob.get(`/api/v1/data-sources/${source}/knowledge/${item}/content`)).body;
   },
-  'cited document': () => graph(bob, cited(), { id: item }),
+  'cited document': () => bob.ask(cited(), { id: item }),
   'signed link of a citation': async () => {
     return (await service.nobody.get(linkOfBob.slice(service.url.length))).body;
   },
   'chat over REST': async () => (await bob.get(`/api/v1/chats/${chatOfBob}`)).body.messages.at(-1).citations,
   'chat over GraphQL': () =>
-    graph(
-      bob,
+    bob.ask(
       'query ($id: ID!) { chat(id: $id) { messages { nodes { citations { name url snippet headingPath isHidden content { text } } } } } }',
       {
         id: chatOfBob,
@@ -126,7 +116,7 @@ const outputs: Readonly<Record<string, () => Promise<unknown>>> = {
     const text = JSON.stringify((await bob.get(`/api/v1/chats/${chatOfBob}/export?format=json`)).body);
     return text.replaceAll('What the model wrote', '');
   },
-  'tree of a chat': () => graph(bob, 'query ($id: ID!) { chatTree(chatId: $id) { content } }', { id: chatOfBob }),
+  'tree of a chat': () => bob.ask('query ($id: ID!) { chatTree(chatId: $id) { content } }', { id: chatOfBob }),
   'stored response': async () => (await bob.get(`/api/v1/responses/${responseOfBob}`)).body.output,
   'conversation items': async () => (await bob.get(`/api/v1/conversations/${chatOfBob}/items`)).body,
   'trace of a run': async () => (await bob.get(`/api/v1/runs/${runOfBob}/trace`)).body,
@@ -138,8 +128,8 @@ const outputs: Readonly<Record<string, () => Promise<unknown>>> = {
   'events of a run over REST': async () => (await bob.get(`/api/v1/chats/${chatOfBob}/runs/${runOfBob}/events`)).body,
   'events of a response': async () => (await bob.get(`/api/v1/responses/${responseOfBob}?stream=true`)).body,
   'steps of a run': () =>
-    graph(bob, 'query ($id: ID!) { run(id: $id) { steps { ... on RetrievalStep { passages { title } } } } }', { id: runOfBob }),
-  'unanswered questions': () => graph(bob, 'query { unansweredQuestions { nodes { passages { title } } } }'),
+    bob.ask('query ($id: ID!) { run(id: $id) { steps { ... on RetrievalStep { passages { title } } } } }', { id: runOfBob }),
+  'unanswered questions': () => bob.ask('query { unansweredQuestions { nodes { passages { title } } } }'),
   'bundle of an agent': async () => (await ann.get(`/api/v1/ais/${agentId}/export`)).body.dataSources,
   'search for the owner of the source, who lost the right': async () => {
     await push(['user:nobody@example.org']);
@@ -148,13 +138,12 @@ const outputs: Readonly<Record<string, () => Promise<unknown>>> = {
     return reply;
   },
   'what a person can see, for an administrator': () =>
-    graph(
-      admin,
-      'query ($id: ID!, $user: ID!) { openDocuments(dataSourceId: $id, userId: $user) { totalCount nodes { name } } }',
-      { id: source, user: bob.userId },
-    ),
+    admin.ask('query ($id: ID!, $user: ID!) { openDocuments(dataSourceId: $id, userId: $user) { totalCount nodes { name } } }', {
+      id: source,
+      user: bob.userId,
+    }),
   'text for an administrator': () =>
-    graph(admin, 'query ($id: ID!) { node(id: $id) { ... on KnowledgeItem { passages { nodes { text } } } } }', { id: item }),
+    admin.ask('query ($id: ID!) { node(id: $id) { ... on KnowledgeItem { passages { nodes { text } } } } }', { id: item }),
 };
 
 beforeAll(async () => {
@@ -184,9 +173,9 @@ beforeAll(async () => {
   const enabledTools = [{ type: 'subagent', agents: [agentId] }];
   agentOfBob = (await make.agent({ owner: bob, enabledTools })).id;
   const sharing = 'mutation ($chatId: ID!) { shareChat(chatId: $chatId, input: { audience: ORGANIZATION }) { url } }';
-  sharedByBob = (await graph(bob, sharing, { chatId: chatOfBob })).shareChat.url.split('#')[1];
+  sharedByBob = (await bob.ask(sharing, { chatId: chatOfBob })).shareChat.url.split('#')[1];
   await makeWebhook(admin, 'http://127.0.0.1:9/nobody-listens');
-  runOfBob = (await graph(bob, 'query { runs(first: 10) { nodes { id chatId } } }')).runs.nodes.find(
+  runOfBob = (await bob.ask('query { runs(first: 10) { nodes { id chatId } } }')).runs.nodes.find(
     ({ chatId }: { chatId: string }) => chatId === chatOfBob,
   ).id;
 });
@@ -206,7 +195,7 @@ describe('before it was closed', () => {
   it('the document is found, cited and opened', async () => {
     expect(citation).toMatchObject({ name: expect.stringContaining(secret), snippet: expect.stringContaining(secret) });
     expect((await service.nobody.get(linkOfBob.slice(service.url.length))).status).toBe(200);
-    expect(JSON.stringify(await graph(bob, cited(), { id: item }))).toContain(secret);
+    expect(JSON.stringify(await bob.ask(cited(), { id: item }))).toContain(secret);
     expect((await bob.post('/api/v1/search', { agentId, ...lookup })).body.data).toHaveLength(1);
   });
 });

@@ -27,11 +27,6 @@ let dataset: string;
 let taskOfBob: string;
 
 const push = (acl: readonly string[]) => ann.put(`/api/v1/data-sources/${source}/items`, { items: [{ uniqueId: 'plan', acl }] });
-async function graph(who: Person, document: string, variables: Readonly<Record<string, unknown>> = {}) {
-  const { data, errors } = await who.graphql(document, variables);
-  expect(errors).toBeUndefined();
-  return data;
-}
 /** All that models were sent meanwhile. */
 async function sentBy(act: () => Promise<unknown>) {
   const before = upstream.requests.length;
@@ -44,9 +39,9 @@ const ask = (path: string, body: object) => async () => {
 };
 /** The files of an export. */
 async function exported(who: Person, mutation: string) {
-  const { id } = (await graph(who, `mutation { started: ${mutation} { id } }`)).started;
+  const { id } = (await who.ask(`mutation { started: ${mutation} { id } }`)).started;
   const { url } = await eventually(async () => {
-    const { node } = await graph(who, 'query ($id: ID!) { node(id: $id) { ... on DataExport { status url } } }', { id });
+    const { node } = await who.ask('query ($id: ID!) { node(id: $id) { ... on DataExport { status url } } }', { id });
     expect(node.status).toBe('READY');
     return node;
   });
@@ -109,27 +104,25 @@ const records: Readonly<Record<string, () => Promise<unknown>>> = {
   'next turn of an old chat': () =>
     sentBy(ask(`/api/v1/chats/${chatOfBob}/messages`, { prompt: 'And where does it nest in June?' })),
   'page of a run': () =>
-    graph(
-      bob,
+    bob.ask(
       `query ($id: ID!) { run(id: $id) { text ${citations} messages { ${citations} } output { ... on MessageItem { ${citations} } }
         steps { ... on RetrievalStep { passages { title } } } } }`,
       { id: runOfBob },
     ),
   'list of runs': () =>
-    graph(bob, `query { runs { nodes { ${citations} steps { ... on RetrievalStep { passages { title } } } } } }`),
-  feedback: () => graph(bob, `query { feedback { nodes { comment message { ${citations} } run { ${citations} } } } }`),
+    bob.ask(`query { runs { nodes { ${citations} steps { ... on RetrievalStep { passages { title } } } } } }`),
+  feedback: () => bob.ask(`query { feedback { nodes { comment message { ${citations} } run { ${citations} } } } }`),
   'copy of a shared chat': async () => {
     const copying = `mutation ($secret: String!) { copySharedChat(secret: $secret, input: {}) { chat { messages { nodes { ${citations} } } } } }`;
-    return graph(bob, copying, { secret: sharedByBob });
+    return bob.ask(copying, { secret: sharedByBob });
   },
   'answers of an experiment': () =>
-    graph(
-      bob,
+    bob.ask(
       'query ($id: ID!) { experimentPairs(experimentId: $id) { nodes { results { answer citations { knowledgeItemId name } } } } }',
       { id: experiment },
     ),
   'report of an experiment': () =>
-    graph(bob, 'query ($id: ID!) { experimentReport(id: $id, format: CSV) { content } }', { id: experiment }),
+    bob.ask('query ($id: ID!) { experimentReport(id: $id, format: CSV) { content } }', { id: experiment }),
   'cases drafted from a document': async () => {
     upstream.next({ text: '{}' });
     const drafting =
@@ -144,7 +137,7 @@ const records: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'runs of a source over REST': async () => (await bob.get(`/api/v1/data-sources/${source}/runs`)).body,
   'runs of a source over GraphQL': () =>
-    graph(bob, 'query ($id: ID!) { dataSourceRuns(dataSourceId: $id) { nodes { currentItem } } }', { id: source }),
+    bob.ask('query ($id: ID!) { dataSourceRuns(dataSourceId: $id) { nodes { currentItem } } }', { id: source }),
   'vector store': async () => {
     const id = item.replace(/^[a-z]+_/, 'vsf_');
     const named = await bob.graphql('query ($id: ID!, $item: ID!) { file: node(id: $id) { id } item: node(id: $item) { id } }', {
@@ -160,9 +153,8 @@ const records: Readonly<Record<string, () => Promise<unknown>>> = {
       upstream.next({ text: '{}' });
       await ann.graphql('mutation ($id: ID!) { generateAgentProfile(id: $id) { headline } }', { id: agentId });
     }),
-  'search over everything': () =>
-    graph(bob, 'query ($text: String!) { search(query: $text) { title snippet } }', { text: secret }),
-  'audit log': () => graph(admin, 'query { auditLog(first: 100) { nodes { targetName changes { member before values } } } }'),
+  'search over everything': () => bob.ask('query ($text: String!) { search(query: $text) { title snippet } }', { text: secret }),
+  'audit log': () => admin.ask('query { auditLog(first: 100) { nodes { targetName changes { member before values } } } }'),
   "export of a person's data": () => exported(bob, 'exportPersonData(input: {})'),
   "export of an organization's data": () => exported(admin, 'exportOrganizationData'),
 };
@@ -204,10 +196,10 @@ beforeAll(async () => {
   const { id: answer } = (await bob.get(`/api/v1/chats/${chatOfBob}`)).body.messages.at(-1);
   const rating = { rating: 'UP', comment: 'Good' };
   expect((await bob.put(`/api/v1/chats/${chatOfBob}/messages/${answer}/feedback`, rating)).status).toBeLessThan(300);
-  const { runs } = await graph(bob, 'query { runs(first: 10) { nodes { id chatId } } }');
+  const { runs } = await bob.ask('query { runs(first: 10) { nodes { id chatId } } }');
   runOfBob = runs.nodes.find(({ chatId }: { chatId: string }) => chatId === chatOfBob).id;
   const sharing = 'mutation ($chatId: ID!) { shareChat(chatId: $chatId, input: { audience: ORGANIZATION }) { url } }';
-  sharedByBob = (await graph(bob, sharing, { chatId: chatOfBob })).shareChat.url.split('#')[1];
+  sharedByBob = (await bob.ask(sharing, { chatId: chatOfBob })).shareChat.url.split('#')[1];
   upstream.next({ text: 'It says so [1].' });
   taskOfBob = (await rpc('SendMessage', { message: { messageId: 'first', ...said } })).task.id;
   const document = `query WhatIsCited($id: ID!) { chat(id: $id) { messages { nodes { ${citations} } } } }`;
@@ -225,16 +217,16 @@ async function runExperiment() {
   const variables = { agentId, input: { name: 'Cases', callsTools: false } };
   const making =
     'mutation ($agentId: ID!, $input: CreateDatasetInput!) { createDataset(agentId: $agentId, input: $input) { id } }';
-  const { id } = (await graph(bob, making, variables)).createDataset;
+  const { id } = (await bob.ask(making, variables)).createDataset;
   dataset = id;
   const adding = 'mutation ($id: ID!, $cases: [DatasetCaseInput!]!) { addDatasetCases(datasetId: $id, cases: $cases) { id } }';
-  await graph(bob, adding, { id, cases: [{ question: 'Where does it nest?', expected: 'Somewhere' }] });
+  await bob.ask(adding, { id, cases: [{ question: 'Where does it nest?', expected: 'Somewhere' }] });
   upstream.next({ text: 'It says so [1].' });
   const running = 'mutation ($agentId: ID!, $input: ExperimentInput!) { runExperiment(agentId: $agentId, input: $input) { id } }';
   const input = { datasetId: id, versions: ['draft'], tokensMax: 100_000, scorers: [{ kind: 'CONTAINS' }] };
-  experiment = (await graph(bob, running, { agentId, input })).runExperiment.id;
+  experiment = (await bob.ask(running, { agentId, input })).runExperiment.id;
   await eventually(async () => {
-    const state = await graph(bob, 'query ($id: ID!) { experiment(id: $id) { status } }', { id: experiment });
+    const state = await bob.ask('query ($id: ID!) { experiment(id: $id) { status } }', { id: experiment });
     expect(state.experiment.status).toBe('DONE');
   });
 }
@@ -281,7 +273,7 @@ describe('a record that is older than permissions', () => {
   const exports = ["export of a person's data", "export of an organization's data"];
   const namesOf = async (who: Person) => {
     const pairs = 'query ($id: ID!) { experimentPairs(experimentId: $id) { nodes { results { citations { name } } } } }';
-    return JSON.stringify(await graph(who, pairs, { id: experiment }));
+    return JSON.stringify(await who.ask(pairs, { id: experiment }));
   };
 
   beforeAll(async () => {
@@ -327,7 +319,7 @@ describe('a record that is older than permissions', () => {
 
   it('has no titles of what its searches found', async () => {
     const steps = 'query ($id: ID!) { run(id: $id) { steps { ... on RetrievalStep { passages { title isHidden } } } } }';
-    const text = JSON.stringify(await graph(bob, steps, { id: runOfBob }));
+    const text = JSON.stringify(await bob.ask(steps, { id: runOfBob }));
     expect(text).toContain('"isHidden":true');
     expect(text).not.toContain(`plan of the ${secret}`);
     expect(JSON.stringify((await bob.get(`/api/v1/runs/${runOfBob}/trace`)).body)).not.toContain(`plan of the ${secret}`);

@@ -13,8 +13,7 @@ describe('detachDataSource', () => {
     const agent = await make.agent({ owner: ann });
     const kept = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { a: 1 } });
     const source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { b: 2 } });
-    const { data, errors } = await ann.graphql(mutation, { agentId: agent.id, dataSourceId: source.id });
-    expect(errors).toBeUndefined();
+    const data = await ann.ask(mutation, { agentId: agent.id, dataSourceId: source.id });
     expect(data.detachDataSource).toEqual({
       agentId: agent.id,
       dataSourceId: source.id,

@@ -284,8 +284,7 @@ describe('usage', () => {
       models { nodes { modelId apiTokensUsed } }
       days(last: 1) { nodes { day apiTokensUsed } }
     } }`;
-    const { data, errors } = await admin.graphql(query);
-    expect(errors).toBeUndefined();
+    const data = await admin.ask(query);
     expect(data.usage).toEqual({
       apiTokensUsed: 45,
       organization: { id: organization.id },
@@ -341,8 +340,7 @@ describe('usage', () => {
       `insert into usage_days ("orgId", day, "agentId", "apiTokens") select $1, current_date, case when i = 1 then $2 else 'ai_' || i end, i from generate_series(1, 36000) i`,
       [home.id, agent.id],
     );
-    const { data, errors } = await owner.graphql('{ usage { agents(first: 5) { nodes { agentId apiTokensUsed } } } }');
-    expect(errors).toBeUndefined();
+    const data = await owner.ask('{ usage { agents(first: 5) { nodes { agentId apiTokensUsed } } } }');
     expect(data.usage.agents.nodes).toEqual([{ agentId: agent.id, apiTokensUsed: 1 }]);
   });
 

@@ -23,22 +23,15 @@ beforeEach(async () => {
   admin = await make.person({ organization, role: 'ADMIN' });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: replies of any shape.
-async function ask(who: Person, document: string, variables: Readonly<Record<string, unknown>> = {}): Promise<any> {
-  const { data, errors } = await who.graphql(document, variables);
-  expect(errors).toBeUndefined();
-  return data;
-}
 const createDocument =
   'mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { secret webhook { id events agentIds isEnabled } } }';
 async function webhook(who: Person, more: object = {}): Promise<{ id: string; secret: string }> {
   const input = { url: `${receiver.url}${hook}`, events: ['RUN_ENDED'], ...more };
-  const made = (await ask(who, createDocument, { input })).createWebhook;
+  const made = (await who.ask(createDocument, { input })).createWebhook;
   return { id: made.webhook.id, secret: made.secret };
 }
 async function deliveries(who: Person, id: string) {
-  const found = await ask(
-    who,
+  const found = await who.ask(
     `query ($id: ID!) { webhook(id: $id) { isEnabled disabledReason failingSince deliveries(first: 20) {
        totalCount nodes { id event status attempts nextAttemptAt body lastAnswer { at status bodyStart error } } } } }`,
     { id },
@@ -116,7 +109,7 @@ describe('a webhook', () => {
     upstream.next({ text: 'one' });
     await admin.post('/api/v1/chat/completions', { model: agent.id, messages: [{ role: 'user', content: 'hi' }] });
     const own = await webhook(admin, { url: `${receiver.url}/own`, events: ['SOURCE_FAILED'] });
-    await ask(admin, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id: own.id });
+    await admin.ask('mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id: own.id });
     await eventually(() => expect(sent('/own')).toHaveLength(1));
     expect(await deliveries(bob, id)).toEqual([]);
     expect((await admin.graphql('query ($id: ID!) { webhook(id: $id) { id } }', { id })).data).toEqual({ webhook: null });
@@ -211,16 +204,16 @@ describe('a webhook', () => {
   it('that answers 410 is switched off at once, by nobody in the audit log', async () => {
     receiver.answer(() => ({ status: 410 }));
     const { id } = await webhook(admin);
-    await ask(admin, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
+    await admin.ask('mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
     const state = '{ webhooks(first: 1) { nodes { id isEnabled disabledReason } } }';
     await eventually(async () =>
-      expect((await ask(admin, state)).webhooks.nodes).toEqual([
+      expect((await admin.ask(state)).webhooks.nodes).toEqual([
         { id, isEnabled: false, disabledReason: 'The receiver answered 410: it is gone' },
       ]),
     );
     const entries = `query ($id: ID!) { auditLog(filter: { targetId: $id, action: "updateWebhook" }, first: 5) {
       nodes { actorUserId actorEmail actorKeyId outcome actor { id } target { id } changes { member values } } } }`;
-    expect((await ask(admin, entries, { id })).auditLog.nodes).toEqual([
+    expect((await admin.ask(entries, { id })).auditLog.nodes).toEqual([
       {
         ...{ actorUserId: '', actorEmail: '', actorKeyId: '', outcome: 'SUCCEEDED', actor: null, target: { id } },
         changes: [
@@ -233,7 +226,7 @@ describe('a webhook', () => {
     receiver.answer(() => ({ status: 204 }));
     const [{ id: deliveryId }] = await deliveries(admin, id);
     await due(id);
-    await ask(admin, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { isEnabled: true }) { id } }', { id });
+    await admin.ask('mutation ($id: ID!) { updateWebhook(id: $id, input: { isEnabled: true }) { id } }', { id });
     await eventually(async () =>
       expect(await deliveries(admin, id)).toMatchObject([{ id: deliveryId, status: 'DELIVERED', attempts: 2 }]),
     );
@@ -242,7 +235,7 @@ describe('a webhook', () => {
   it('that fails and comes back gets the delivery with the same id', async () => {
     receiver.answer(() => ({ status: 503, body: 'down for an hour' }));
     const { id } = await webhook(admin);
-    await ask(admin, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
+    await admin.ask('mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
     const [failed] = await eventually(async () => {
       const found = await deliveries(admin, id);
       expect(found).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
@@ -261,7 +254,7 @@ describe('a webhook', () => {
   it('is given up after the last attempt, and sent again on demand', async () => {
     receiver.answer(() => ({ status: 500 }));
     const { id } = await webhook(admin);
-    await ask(admin, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
+    await admin.ask('mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
     await eventually(async () => expect(await deliveries(admin, id)).toMatchObject([{ attempts: 1 }]));
     await due(id, { attempts: 10 });
     await eventually(async () =>
@@ -270,7 +263,7 @@ describe('a webhook', () => {
     receiver.answer(() => ({ status: 204 }));
     const [{ id: deliveryId }] = await deliveries(admin, id);
     const again = 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id status attempts } }';
-    expect((await ask(admin, again, { id: deliveryId })).redeliverWebhook).toEqual({
+    expect((await admin.ask(again, { id: deliveryId })).redeliverWebhook).toEqual({
       id: deliveryId,
       status: 'PENDING',
       attempts: 0,
@@ -282,15 +275,15 @@ describe('a webhook', () => {
     receiver.answer(() => ({ status: 500 }));
     const { id } = await webhook(admin);
     await prisma.webhook.update({ where: { id }, data: { failingSince: new Date(Date.now() - 6 * 86_400_000) } });
-    await ask(admin, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
+    await admin.ask('mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
     const state = async () =>
-      (await ask(admin, 'query ($id: ID!) { webhook(id: $id) { isEnabled disabledReason failingSince } }', { id })).webhook;
+      (await admin.ask('query ($id: ID!) { webhook(id: $id) { isEnabled disabledReason failingSince } }', { id })).webhook;
     await eventually(async () =>
       expect(await state()).toMatchObject({ isEnabled: false, disabledReason: 'It took no delivery for five days' }),
     );
     const on =
       'mutation ($id: ID!) { updateWebhook(id: $id, input: { isEnabled: true }) { isEnabled disabledReason failingSince } }';
-    expect((await ask(admin, on, { id })).updateWebhook).toEqual({ isEnabled: true, disabledReason: null, failingSince: null });
+    expect((await admin.ask(on, { id })).updateWebhook).toEqual({ isEnabled: true, disabledReason: null, failingSince: null });
   });
 
   it('follows no redirect, reaches no private address, and reads a bounded answer', async () => {
@@ -301,7 +294,7 @@ describe('a webhook', () => {
     const hidden = await webhook(admin, { url: 'http://169.254.169.254/latest' });
     const long = await webhook(admin, { url: `${receiver.url}/long` });
     for (const { id } of [redirected, hidden, long])
-      await ask(admin, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
+      await admin.ask('mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
     await eventually(async () => {
       expect(await deliveries(admin, redirected.id)).toMatchObject([{ status: 'PENDING', lastAnswer: { status: 302 } }]);
       expect(await deliveries(admin, long.id)).toMatchObject([
@@ -320,9 +313,9 @@ describe('a webhook', () => {
   it('has its secret changed: for a day both sign, then the new one alone', async () => {
     const { id, secret: old } = await webhook(admin);
     const rotate = 'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { secret } }';
-    const { secret } = (await ask(admin, rotate, { id })).rotateWebhookSecret;
+    const { secret } = (await admin.ask(rotate, { id })).rotateWebhookSecret;
     expect(secret).not.toBe(old);
-    await ask(admin, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
+    await admin.ask('mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
     const [first] = await eventually(() => {
       expect(sent()).toHaveLength(1);
       return sent();
@@ -330,7 +323,7 @@ describe('a webhook', () => {
     if (first === undefined) throw new Error('nothing was sent');
     expect(verified(secret, first)).toEqual(verified(old, first));
     await prisma.webhook.update({ where: { id }, data: { previousUntil: new Date(0) } });
-    await ask(admin, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
+    await admin.ask('mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
     const second = await eventually(() => {
       expect(sent()).toHaveLength(2);
       return sent()[1];
@@ -345,7 +338,7 @@ describe('a webhook', () => {
     const bare = secret.replace('whsec_', '');
     expect(await databaseText(service)).not.toContain(bare);
     expect(log.join('\n')).not.toContain(bare);
-    const entries = await ask(admin, '{ auditLog(first: 20) { nodes { action targetId } } }');
+    const entries = await admin.ask('{ auditLog(first: 20) { nodes { action targetId } } }');
     expect(entries.auditLog.nodes).toContainEqual(
       expect.objectContaining({ action: 'createWebhook', targetId: expect.stringMatching(/^whk_/) }),
     );
@@ -407,7 +400,7 @@ describe('deliveries', () => {
 
   it('go with their webhook', async () => {
     const { id } = await webhook(admin);
-    await ask(admin, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id });
+    await admin.ask('mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id });
     expect(await prisma.webhookDelivery.count({ where: { webhookId: id } })).toBe(0);
   });
 });

@@ -18,9 +18,7 @@ const modelId = 'lab/priced';
 const ann = await make.person({ organization: await make.organization(), role: 'ADMIN', name: 'Ann Example' });
 
 async function ask(query: string, variables: Readonly<Record<string, unknown>>) {
-  const { data, errors } = await ann.graphql(query, variables);
-  expect(errors, JSON.stringify(errors)).toBeUndefined();
-  return data;
+  return ann.ask(query, variables);
 }
 
 /** An agent with two versions and another draft, and a dataset with cases. */

@@ -15,9 +15,7 @@ const { service, make, upstream } = await withService('model');
 const ann = await make.person({ organization: await make.organization(), role: 'ADMIN', name: 'Ann Example' });
 
 async function ask(query: string, variables: Readonly<Record<string, unknown>>) {
-  const { data, errors } = await ann.graphql(query, variables);
-  expect(errors, JSON.stringify(errors)).toBeUndefined();
-  return data;
+  return ann.ask(query, variables);
 }
 
 describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {

@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { checkScreen, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
-import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
 /** Two people change one part of an agent: neither replaces what the other wrote without a word. */
@@ -12,12 +11,6 @@ const organization = await make.organization();
 const ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
 const bob = await make.person({ organization, role: 'ADMIN', name: 'Bob Builder' });
 
-async function ask(person: Person, query: string, variables: Readonly<Record<string, unknown>>) {
-  const { data, errors } = await person.graphql(query, variables);
-  expect(errors, JSON.stringify(errors)).toBeUndefined();
-  return data;
-}
-
 const skills = 'query ($id: ID!) { agent(id: $id) { skills { id name description content enabled } } }';
 const updateSkill = 'mutation ($id: ID!, $input: UpdateSkillInput!) { updateSkill(id: $id, input: $input) { id } }';
 const deleteSkill = 'mutation ($id: ID!) { deleteSkill(id: $id) { id } }';
@@ -26,7 +19,7 @@ const offer = { name: 'Write an offer', description: 'When a customer asks.', co
 async function agentWithSkill(name: string) {
   const agent = await make.agent({ owner: ann, name });
   const create = 'mutation ($id: ID!, $input: CreateSkillInput!) { createSkill(agentId: $id, input: $input) { id } }';
-  const { createSkill } = await ask(ann, create, { id: agent.id, input: offer });
+  const { createSkill } = await ann.ask(create, { id: agent.id, input: offer });
   return { id: agent.id, skillId: createSkill.id as string };
 }
 
@@ -39,7 +32,7 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
     const { page, problems } = await openConsole(service, ann, `/agents/${id}/skills`);
     await page.getByRole('button', { name: 'Edit Write an offer' }).click();
     await box(page, 'Instructions').fill('Name the price and the tax.\nName the date.');
-    await ask(bob, updateSkill, {
+    await bob.ask(updateSkill, {
       id: skillId,
       input: { content: 'Name the price in francs.\nName the date.', description: 'When somebody asks for a price.' },
     });
@@ -53,12 +46,12 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
     await page.getByRole('deletion').filter({ hasText: 'Name the price in francs.' }).waitFor();
     await page.getByRole('insertion').filter({ hasText: 'Name the price and the tax.' }).waitFor();
     await checkScreen(page, 'skill-conflict');
-    expect((await ask(bob, skills, { id })).agent.skills[0].content).toBe('Name the price in francs.\nName the date.');
+    expect((await bob.ask(skills, { id })).agent.skills[0].content).toBe('Name the price in francs.\nName the date.');
     await box(page, 'Instructions').fill('Name the price in francs and the tax.\nName the date.');
     await page.getByRole('button', { name: 'Keep mine' }).click();
     await saveDialog(page).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect((await ask(bob, skills, { id })).agent.skills).toMatchObject([
+    expect((await bob.ask(skills, { id })).agent.skills).toMatchObject([
       { content: 'Name the price in francs and the tax.\nName the date.', description: 'When somebody asks for a price.' },
     ]);
     expect(problems).toEqual([]);
@@ -70,11 +63,11 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
     await page.getByRole('button', { name: 'Edit Write an offer' }).click();
     await box(page, 'Instructions').fill('By Ann.');
     const create = 'mutation ($id: ID!, $input: CreateSkillInput!) { createSkill(agentId: $id, input: $input) { id } }';
-    await ask(bob, create, { id, input: { ...offer, name: 'Check an invoice' } });
+    await bob.ask(create, { id, input: { ...offer, name: 'Check an invoice' } });
     await saveDialog(page).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('switch', { name: 'Use Check an invoice' }).waitFor();
-    expect((await ask(ann, skills, { id })).agent.skills.find((skill: { id: string }) => skill.id === skillId).content).toBe(
+    expect((await ann.ask(skills, { id })).agent.skills.find((skill: { id: string }) => skill.id === skillId).content).toBe(
       'By Ann.',
     );
   });
@@ -84,25 +77,25 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
     const { page } = await openConsole(service, ann, `/agents/${id}/skills`, { width: 390 });
     await page.getByRole('button', { name: 'Edit Write an offer' }).click();
     await box(page, 'Instructions').fill('By Ann.');
-    await ask(bob, deleteSkill, { id: skillId });
+    await bob.ask(deleteSkill, { id: skillId });
     await saveDialog(page).click();
     await page.getByText('Bob Builder deleted this while you changed it. What you typed is still here.').waitFor();
     await checkScreen(page, 'skill-deleted');
     expect(await overflowWidth(page)).toBeLessThanOrEqual(0);
     await page.getByRole('dialog').getByRole('button', { name: 'Save as a new one' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect((await ask(ann, skills, { id })).agent.skills).toMatchObject([{ name: 'Write an offer', content: 'By Ann.' }]);
+    expect((await ann.ask(skills, { id })).agent.skills).toMatchObject([{ name: 'Write an offer', content: 'By Ann.' }]);
   });
 
   it('delete nothing that the other one has just changed', async () => {
     const { id, skillId } = await agentWithSkill('Post desk');
     const { page } = await openConsole(service, ann, `/agents/${id}/skills`);
     await page.getByRole('button', { name: 'Delete Write an offer' }).click();
-    await ask(bob, updateSkill, { id: skillId, input: { content: 'By Bob.' } });
+    await bob.ask(updateSkill, { id: skillId, input: { content: 'By Bob.' } });
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Bob Builder changed “Write an offer” meanwhile: nothing was done.').waitFor();
     await keepConsolePicture(page, 'skill-not-deleted');
-    expect((await ask(ann, skills, { id })).agent.skills).toMatchObject([{ content: 'By Bob.' }]);
+    expect((await ann.ask(skills, { id })).agent.skills).toMatchObject([{ content: 'By Bob.' }]);
     // Once it is seen, it can be done.
     await page.getByRole('button', { name: 'Delete Write an offer' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -120,14 +113,13 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     };
     const settings = { clientFunction: { description: 'Opens the lock.', parameters: null } };
-    const { createAgentTool } = await ask(
-      ann,
+    const { createAgentTool } = await ann.ask(
       'mutation ($id: ID!, $input: CreateAgentToolInput!) { createAgentTool(agentId: $id, input: $input) { id } }',
       { id, input: { name: 'open_lock', settings } },
     );
     await page.getByRole('button', { name: 'Edit open_lock' }).click();
     await box(page, 'What it does').fill('Opens the lock for a boat.');
-    await ask(bob, 'mutation ($id: ID!, $input: UpdateAgentToolInput!) { updateAgentTool(id: $id, input: $input) { id } }', {
+    await bob.ask('mutation ($id: ID!, $input: UpdateAgentToolInput!) { updateAgentTool(id: $id, input: $input) { id } }', {
       id: createAgentTool.id,
       input: { settings: { clientFunction: { description: 'Opens the lock for a ship.', parameters: null } } },
     });
@@ -136,15 +128,14 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
     await takeTheirs();
     await page.getByText('Opens the lock for a ship.').waitFor();
 
-    const { createUserInput } = await ask(
-      ann,
+    const { createUserInput } = await ann.ask(
       'mutation ($id: ID!, $input: CreateUserInputInput!) { createUserInput(agentId: $id, input: $input) { id } }',
       { id, input: { label: 'Which ship?', variableName: 'ship', settings: { shortText: { isRequired: true } } } },
     );
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Inputs' }).click();
     await page.getByRole('button', { name: 'Edit Which ship?' }).click();
     await box(page, 'Question').fill('Which ship is it?');
-    await ask(bob, 'mutation ($id: ID!, $input: UpdateUserInputInput!) { updateUserInput(id: $id, input: $input) { id } }', {
+    await bob.ask('mutation ($id: ID!, $input: UpdateUserInputInput!) { updateUserInput(id: $id, input: $input) { id } }', {
       id: createUserInput.id,
       input: { label: 'What ship?' },
     });
@@ -153,15 +144,14 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
     await takeTheirs();
     await page.getByText('What ship?').waitFor();
 
-    const { createAgentSecret } = await ask(
-      ann,
+    const { createAgentSecret } = await ann.ask(
       'mutation ($id: ID!, $input: CreateAgentSecretInput!) { createAgentSecret(agentId: $id, input: $input) { id } }',
       { id, input: { key: 'LOCK', secretType: 'API_KEY', value: 'first' } },
     );
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Secrets' }).click();
     await page.getByRole('button', { name: 'Change LOCK' }).click();
     await page.getByRole('dialog').getByLabel('Value', { exact: true }).fill('by-ann');
-    await ask(bob, 'mutation ($id: ID!, $input: UpdateAgentSecretInput!) { updateAgentSecret(id: $id, input: $input) { id } }', {
+    await bob.ask('mutation ($id: ID!, $input: UpdateAgentSecretInput!) { updateAgentSecret(id: $id, input: $input) { id } }', {
       id: createAgentSecret.id,
       input: { value: 'by-bob' },
     });
@@ -174,15 +164,14 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
 
     const steps = [{ model: { stepId: 'answer', prompt: 'Answer.' } }];
     const version = { version: 1, active: true, description: 'First', steps };
-    const { createFlow } = await ask(
-      ann,
+    const { createFlow } = await ann.ask(
       'mutation ($id: ID!, $input: CreateFlowInput!) { createFlow(agentId: $id, input: $input) { id } }',
       { id, input: { name: 'Lock', enabled: false, versions: [version] } },
     );
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Flows' }).click();
     await page.getByRole('button', { name: 'Edit version 1' }).click();
     await box(page, 'What changed').fill('By Ann');
-    await ask(bob, 'mutation ($id: ID!, $input: UpdateFlowInput!) { updateFlow(id: $id, input: $input) { id } }', {
+    await bob.ask('mutation ($id: ID!, $input: UpdateFlowInput!) { updateFlow(id: $id, input: $input) { id } }', {
       id: createFlow.id,
       input: {
         versions: [
@@ -197,7 +186,7 @@ describe.skipIf(!hasBrowser())('two people who edit a part of an agent', () => {
     await saveDialog(page).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const flows = 'query ($id: ID!) { agent(id: $id) { flows { versions { version description } } } }';
-    expect((await ask(bob, flows, { id })).agent.flows[0].versions).toEqual([
+    expect((await bob.ask(flows, { id })).agent.flows[0].versions).toEqual([
       { version: 1, description: 'By Ann' },
       { version: 2, description: 'More' },
     ]);

@@ -18,20 +18,14 @@ async function makeAgent(name: string): Promise<string> {
     ...{ owner: ann, name, instructions: 'You are a pilot.\nAnswer in one sentence.', modelId: 'openai/test-model' },
     ...{ visibility: 'ORGANIZATION', editors: [{ id: bob.userId }] },
   });
-  await ask(ann, 'mutation ($id: ID!) { setAgentPublishing(id: $id, publishing: ON_REQUEST) { id } }', { id: agent.id });
+  await ann.ask('mutation ($id: ID!) { setAgentPublishing(id: $id, publishing: ON_REQUEST) { id } }', { id: agent.id });
   return agent.id;
 }
 
-async function ask(person: Person, query: string, variables: Readonly<Record<string, unknown>>) {
-  const { data, errors } = await person.graphql(query, variables);
-  expect(errors, JSON.stringify(errors)).toBeUndefined();
-  return data;
-}
-
 const change = (person: Person, id: string, input: object) =>
-  ask(person, 'mutation ($id: ID!, $input: UpdateAgentInput!) { updateAgent(id: $id, input: $input) { id } }', { id, input });
+  person.ask('mutation ($id: ID!, $input: UpdateAgentInput!) { updateAgent(id: $id, input: $input) { id } }', { id, input });
 const publish = (id: string, note: string) =>
-  ask(ann, 'mutation ($id: ID!, $note: String) { publishAgent(id: $id, note: $note) { number } }', { id, note });
+  ann.ask('mutation ($id: ID!, $note: String) { publishAgent(id: $id, note: $note) { number } }', { id, note });
 
 const save = async (page: Page) => {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -111,7 +105,7 @@ describe.skipIf(!hasBrowser())('the versions of an agent', () => {
     const { page } = await openConsole(service, ann, `/chats/${chat.id}`);
     const say = async (text: string, answer: string) => {
       upstream.next({ text: answer });
-      const { sendMessage } = await ask(ann, send, { id: chat.id, text });
+      const { sendMessage } = await ann.ask(send, { id: chat.id, text });
       await page.getByText(answer).waitFor();
       return sendMessage.id;
     };
