@@ -24,7 +24,7 @@ export function siteHeader(current?: SitePart): string {
     const mark = part === current ? ' aria-current="true"' : '';
     return `<a href="${address}"${mark}>${text}</a>`;
   });
-  return `<header class="site-header">
+  return `<header class="site-header" lang="en">
 <a class="site-brand" href="/"><img src="/favicon.svg" alt="" width="24" height="24">Parley</a>
 <nav class="site-nav" aria-label="Parley">
 ${items.join('\n')}

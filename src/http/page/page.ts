@@ -41,7 +41,7 @@ export interface Page {
 }
 
 /** What the keyboard reaches first. */
-export const skipLink = '<a class="skip" href="#main">Skip to the content</a>';
+export const skipLink = '<a class="skip" href="#main" lang="en">Skip to the content</a>';
 
 /** The complete HTML of a page. */
 export function renderPage({ title, main, aside, isWide = false, part, script }: Page): string {

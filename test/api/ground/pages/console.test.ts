@@ -41,6 +41,11 @@ it('gives the public pages the header of the manual, and the screens none', asyn
   const { folder, ask } = await serveConsole();
   writeFileSync(join(folder, 'index.html'), '<!-- head --><!-- header -->');
   const texts = await Promise.all(['/sign-in', '/about', '/', '/usage'].map(async (path) => (await ask(path)).text()));
+  // It is in English, also where the console shows the page below it in the language of the reader.
+  for (const text of texts.filter((one) => one.includes('site-header'))) {
+    expect(text).toContain('<header class="site-header" lang="en">');
+    expect(text).toMatch(/<a class="skip"[^>]* lang="en">/);
+  }
   expect(texts.map((text) => text.includes('class="site-header"') && text.includes('href="#main"'))).toEqual([
     true,
     true,
