@@ -120,7 +120,7 @@ class McpMethods {
     const listedTools = usable.map(toTool);
     const documents = (await this.#documents()).map(documentTool);
     const allTools = [...(this.#searches ? [searchDefinition] : []), ...documents, ...listedTools];
-    const { items, nextCursor } = slicePage(allTools, cursor);
+    const { items, nextCursor } = slicePage(allTools, cursor, ({ name }) => name);
     return { tools: [...items], ...nextCursor };
   }
 
@@ -147,7 +147,7 @@ class McpMethods {
   }
 
   async listResources(cursor: string | undefined) {
-    const { items, nextCursor } = slicePage(await this.#agents(), cursor);
+    const { items, nextCursor } = slicePage(await this.#agents(), cursor, toolNameOf);
     this.#noteRead(items);
     const resources = items.map(({ id, name, description }) => ({
       uri: resourceUri(id),
@@ -176,7 +176,7 @@ class McpMethods {
   }
 
   async listPrompts(cursor: string | undefined) {
-    const { items, nextCursor } = slicePage(this.#asks ? await this.#agents() : [], cursor);
+    const { items, nextCursor } = slicePage(this.#asks ? await this.#agents() : [], cursor, toolNameOf);
     this.#noteRead(items);
     const prompts = items.map(({ toolName: name, name: title, description }) => ({
       name,
@@ -233,13 +233,24 @@ function unknown(what: string): ProtocolError {
 function slicePage<T>(
   all: readonly T[],
   cursor: string | undefined,
+  nameOf: (item: T) => string,
 ): { readonly items: readonly T[]; readonly nextCursor: { nextCursor?: string } } {
-  const start = cursor === undefined ? 0 : Number(cursor);
-  if (!Number.isSafeInteger(start) || start < 0)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'cursor is not one of this list');
-  const next = start + pageSize;
-  return { items: all.slice(start, next), nextCursor: next < all.length ? { nextCursor: String(next) } : {} };
+  const start = cursor === undefined ? 0 : findStart(all, cursor, nameOf);
+  const items = all.slice(start, start + pageSize);
+  const last = items.at(-1);
+  const next = start + items.length;
+  return { items, nextCursor: next < all.length && last !== undefined ? { nextCursor: `${next} ${nameOf(last)}` } : {} };
 }
+
+/** Behind the last item of the page before, also where items before it came or went. Once it is gone itself: one item earlier than it stood. */
+function findStart<T>(all: readonly T[], cursor: string, nameOf: (item: T) => string): number {
+  const [, place, name] = /^(\d{1,9}) (.+)$/.exec(cursor) ?? [];
+  if (place === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'cursor is not one of this list');
+  const index = all.findIndex((item) => nameOf(item) === name);
+  return index < 0 ? Math.max(0, Number(place) - 1) : index + 1;
+}
+
+const toolNameOf = ({ toolName }: ListedAgent): string => toolName;
 
 const prefix = 'parley://agents/';
 

@@ -74,8 +74,30 @@ describe('/mcp', () => {
     expect(new Set(names).size).toBe(53);
     expect(names[1]).toBe('ask_same');
     for (const name of names.slice(2)) expect(name).toMatch(/^ask_same_[0-9a-z]{6}$/);
-    await expect(client.listTools({ cursor: 'x' })).rejects.toThrow('cursor');
+    for (const cursor of ['x', '50', '', '-1 ask_same', '1e3 ask_same'])
+      await expect(many.post('/mcp', rpc('tools/list', { cursor }), both), cursor).resolves.toMatchObject({
+        body: { error: { code: -32_602 } },
+      });
   });
+
+  it.each(['before it', 'at its end'])(
+    'lists every tool, though one of the first page %s is deleted before the second',
+    async (place) => {
+      const many = await make.person();
+      const ids: string[] = [];
+      for (let index = 0; index < 52; index += 1) ids.push((await make.agent({ owner: many, modelId: model })).id);
+      const page = async (cursor?: string) => (await many.post('/mcp', rpc('tools/list', { cursor }), both)).body.result;
+      const first = await page();
+      const deleted = place === 'before it' ? ids[3] : ids[48];
+      expect((await many.delete(`/api/v1/ais/${deleted}`)).status).toBe(200);
+      const second = await page(first.nextCursor);
+      const rest = await page();
+      const names = [...first.tools, ...second.tools].map(({ name }: { name: string }) => name);
+      expect(new Set(names).size).toBe(53);
+      expect(names).toHaveLength(53);
+      expect(rest.tools).toHaveLength(50);
+    },
+  );
 
   it('answers a question in a new chat, and goes on in it', async () => {
     const client = await connect(ann);
