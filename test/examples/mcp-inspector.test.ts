@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { browserOf, decide, openRequest } from '../support/people/oauth.ts';
 import { installPackages } from '../support/processes/example.ts';
+import { freePort } from '../support/processes/free-port.ts';
 import { withService } from '../support/service.ts';
 
 /**
@@ -78,14 +78,6 @@ async function agree(address: string): Promise<void> {
 async function connectedApps(): Promise<readonly { readonly id: string }[]> {
   const { data } = await browser.graphql('{ viewer { connectedApps { nodes { id } } } }');
   return data?.viewer.connectedApps?.nodes ?? [];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 it(

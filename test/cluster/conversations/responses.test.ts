@@ -3,6 +3,7 @@ import type { TestClient } from '../../support/client.ts';
 import { timed } from '../../support/processes/clock.ts';
 import { type Cluster, startCluster } from '../../support/processes/cluster.ts';
 import { eventually } from '../../support/processes/eventually.ts';
+import { transcriptOf } from '../../support/runs/answers.ts';
 import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk.ts';
 import { testServerUrl } from '../../support/storage/databases.ts';
 import { heldAnswer, type UpstreamRequest } from '../../support/upstream.ts';
@@ -47,10 +48,6 @@ function responsesOverTwoInstances(): void {
     ((request?.body?.messages ?? []) as { role: string; content: string }[]).map(({ role, content }) => `${role}: ${content}`);
   const log = async (who: TestClient, id: string, after = -1) =>
     eventsOf(await Array.fromAsync(who.sse('GET', `${path}/${id}?stream=true&starting_after=${after}`)));
-  const transcript = async (who: TestClient, chatId: string) =>
-    (await who.get(`/api/v1/chats/${chatId}`)).body.messages.map(
-      ({ role, content }: { role: string; content: string }) => `${role}: ${content}`,
-    );
 
   /** Begins a response at A and resolves once B sees its first text. A sends the rest after `goOn`. */
   async function busyAtA() {
@@ -121,7 +118,7 @@ function responsesOverTwoInstances(): void {
     expect(walk(after, before.length)).toMatchObject({ id: a.id, status: 'completed', output: [{}, { status: 'completed' }] });
     expect(await log(atA, a.id)).toEqual([...before, ...after]);
     expect(cluster.upstream.requests).toHaveLength(2);
-    expect((await transcript(atA, conversation)).at(-1)).toBe('assistant: Done.');
+    expect((await transcriptOf(atA, conversation)).at(-1)).toBe('assistant: Done.');
   });
 
   it('collect: a request at B waits for that of A, and an equal one at A joins it', async () => {
@@ -204,7 +201,7 @@ function responsesOverTwoInstances(): void {
     expect(walk(await live)).toEqual(cut);
     expect(await ended(atA, waiting.id, 'cancelled')).toMatchObject({ output: [] });
     expect(messagesAsked(cluster.upstream.requests[1])).toEqual(['user: A', 'user: B']);
-    expect(await transcript(atA, conversation)).toEqual(['user: A', 'user: B', 'assistant: Done.']);
+    expect(await transcriptOf(atA, conversation)).toEqual(['user: A', 'user: B', 'assistant: Done.']);
     await cluster.upstream.until(({ openStreams }) => openStreams === 0);
     walk(await log(atB, waiting.id));
   });

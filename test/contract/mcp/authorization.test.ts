@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { browserOf, decide, openRequest } from '../../support/people/oauth.ts';
+import { freePort } from '../../support/processes/free-port.ts';
 import { withService } from '../../support/service.ts';
 
 /** The public conformance suite of MCP, for authorization servers: a person at the browser follows the address that it prints. */
@@ -15,14 +14,6 @@ const { service, make } = await withService('model', {});
 const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-authorization-'));
 const suite = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
 afterAll(() => rmSync(folder, { recursive: true }));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 it('the authorization server meets every scenario of the suite', async () => {
   const ann = await make.person();

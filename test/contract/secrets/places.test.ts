@@ -7,6 +7,7 @@ import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
 import { startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import type { WireEvent } from '../../support/runs/response-walk.ts';
+import { endedResponse } from '../../support/runs/responses.ts';
 import { withService } from '../../support/service.ts';
 import { databaseText } from '../../support/storage/dump.ts';
 import { never } from '../../support/upstream.ts';
@@ -64,12 +65,6 @@ const posted = async (place: string, path: string, body: unknown, who = ann): Pr
   return reply.body;
 };
 const calls = (name: string, args = '{}') => ({ toolCalls: [{ id: `call_${name}`, name, arguments: args }] });
-const ended = (id: string) =>
-  eventually(async () => {
-    const { body } = await ann.get(`${responses}/${id}`);
-    expect(body.status).not.toBe('in_progress');
-    return body as WireEvent;
-  });
 
 it('secrets of callers are accepted in every place', async () => {
   const wrong = service.client(plant('a wrong key'));
@@ -154,7 +149,7 @@ it('secrets of callers are accepted in every place', async () => {
   await ann.post(`${responses}/${other.id}/cancel`);
   await begin('a steering request', { background: true, conversation, thread_mode: 'steer' });
   open();
-  await ended(waiting.id);
+  await endedResponse(ann, waiting.id);
   upstream.next({ text: ['x ', 'x '], restGate: never });
   const paused = await begin('a response that is paused', { background: true });
   await eventually(async () => expect((await ann.get(`${responses}/${paused.id}`)).body.output).toHaveLength(1));

@@ -1,12 +1,14 @@
-import { graphqlTool } from '../tools/graphql-tool.ts';
+import { camel, defined, graphqlTool, named } from '../tools/graphql-tool.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests of the common formats, in snake_case or camelCase.
 type Flat = any;
 
 /** A request for a completion as GraphQL takes it, of one that REST takes. */
 export function graphqlCompletion(request: object): object {
-  const { messages, tools, toolChoice, responseFormat, maxTokens, maxCompletionTokens, reasoningEffort, ...rest } =
-    camel(request);
+  const { messages, tools, toolChoice, responseFormat, maxTokens, maxCompletionTokens, reasoningEffort, ...rest } = camel(
+    request,
+    ofCaller,
+  );
   const { secrets, stop, options, ...others } = rest;
   return defined({
     ...others,
@@ -24,7 +26,10 @@ export function graphqlCompletion(request: object): object {
 
 /** A request for a response as GraphQL takes it, of one that REST takes. */
 export function graphqlResponse(request: object): object {
-  const { input, tools, toolChoice, text, reasoning, metadata, conversation, userSecrets, options, ...rest } = camel(request);
+  const { input, tools, toolChoice, text, reasoning, metadata, conversation, userSecrets, options, ...rest } = camel(
+    request,
+    ofCaller,
+  );
   const { include: _include, truncation, serviceTier, chatMode, threadMode, ...others } = rest;
   return defined({
     ...others,
@@ -150,24 +155,5 @@ export function graphqlOptions(options: Flat): object | undefined {
   return defined({ flow, isTraced, providers: options.provider });
 }
 
-function named(given: Flat): object[] | undefined {
-  return given === undefined ? undefined : Object.entries(given).map(([name, value]) => ({ name, value }));
-}
-
-function defined(members: object): object {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-}
-
 /** Names of the caller's own, and schemas. */
 const ofCaller = ['secrets', 'user_secrets', 'userSecrets', 'metadata', 'parameters', 'schema'];
-
-function camel(value: unknown): Flat {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(camel);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
-      ofCaller.includes(name) ? member : camel(member),
-    ]),
-  );
-}

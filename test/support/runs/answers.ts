@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { TestClient } from '../client.ts';
 
 /** An answer in a form that all APIs share. Citations and calls are in the terms of the completions format. */
 export interface Answer {
@@ -171,4 +172,10 @@ export function withoutDate<T extends Asked>(messages: readonly T[]): readonly T
     const content = message.content.replace(/(^|\n\n)Current date: \S+ \(\w+\), \S+ UTC(?=\n\n|$)/, '');
     return content === '' ? [] : [{ ...message, content }];
   });
+}
+
+/** What was said in a chat, such as `user: Hello`. */
+export async function transcriptOf(person: TestClient, chatId: string): Promise<readonly string[]> {
+  const { body } = await person.get(`/api/v1/chats/${chatId}`);
+  return body.messages.map(({ role, content }: { role: string; content: string }) => `${role}: ${content}`);
 }

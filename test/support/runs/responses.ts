@@ -1,7 +1,8 @@
-import { beforeEach } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Reply, SseFrame } from '../client.ts';
+import type { Reply, SseFrame, TestClient } from '../client.ts';
 import type { Person } from '../make.ts';
+import { eventually } from '../processes/eventually.ts';
 import { type TestBench, type TestService, withService } from '../service.ts';
 import { never, type Upstream, type UpstreamScript } from '../upstream.ts';
 import { response, streamingEvent } from './response-schemas.ts';
@@ -141,3 +142,12 @@ export const endlessAnswer: UpstreamScript = { text: ['w0 ', 'w1 '], restGate: n
 
 /** No answer at all, until the request is given up. */
 export const noAnswer: UpstreamScript = { gate: never };
+
+/** A response that runs in the background, once it is over. */
+export function endedResponse(person: TestClient, id: string): Promise<WireEvent> {
+  return eventually(async () => {
+    const { body } = await person.get(`${responsesPath}/${id}`);
+    expect(body.status).not.toBe('in_progress');
+    return body;
+  });
+}

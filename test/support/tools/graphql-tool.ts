@@ -3,7 +3,7 @@ type Flat = any;
 
 /** A tool as GraphQL takes it, of one that REST takes: `{type: 'web_search', …}` → `{webSearch: {…}}`. */
 export function graphqlTool(tool: object): object {
-  const { type, ...given } = camel(tool) as Flat;
+  const { type, ...given } = camel(tool, ofCaller);
   if (type === 'function') {
     const { function: own = given } = given;
     return { function: { ...own, parameters: own.parameters ?? undefined } };
@@ -109,23 +109,24 @@ function filterOf(given: Flat): object | undefined {
   return defined({ names: given.toolNames, isReadOnly: given.readOnly });
 }
 
-function named(given: Flat): object[] | undefined {
+export function named(given: Flat): object[] | undefined {
   return given === undefined ? undefined : Object.entries(given).map(([name, value]) => ({ name, value }));
 }
 
-function defined(members: object): object {
+export function defined(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 const ofCaller = ['headers', 'secrets', 'parameters'];
 
-function camel(value: unknown): unknown {
+/** Names in camelCase, but below members of `ofCaller`. */
+export function camel(value: unknown, ofCaller: readonly string[]): Flat {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(camel);
+  if (Array.isArray(value)) return value.map((item) => camel(item, ofCaller));
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
-      ofCaller.includes(name) ? member : camel(member),
+      ofCaller.includes(name) ? member : camel(member, ofCaller),
     ]),
   );
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { transcriptOf } from '../../../support/runs/answers.ts';
 import { withService } from '../../../support/service.ts';
 
 /** What a chat begins with, and what its model is told besides what people say. */
@@ -10,10 +11,6 @@ const chatOf = async (members: object) => {
   const agent = await make.agent({ owner: ann, ...members });
   return { agent, chat: await make.chat({ owner: ann, agentId: agent.id }) };
 };
-const messagesOf = async (chatId: string) =>
-  (await ann.get(`/api/v1/chats/${chatId}`)).body.messages.map(
-    ({ role, content }: { role: string; content: string }) => `${role}: ${content}`,
-  );
 const send = (chatId: string, prompt: string, members: object = {}) =>
   ann.post(`/api/v1/chats/${chatId}/messages`, { prompt, ...members });
 const asked = () => (upstream.requests.at(-1)?.body?.messages ?? []) as { role: string; content: string }[];
@@ -23,10 +20,10 @@ describe('an introduction', () => {
 
   it('is the first message of the transcript, and no turn for the model', async () => {
     const { chat } = await chatOf({ introduction });
-    expect(await messagesOf(chat.id)).toEqual([`assistant: ${introduction}`]);
+    expect(await transcriptOf(ann, chat.id)).toEqual([`assistant: ${introduction}`]);
     upstream.next({ text: 'Hello.' });
     await send(chat.id, 'Hi');
-    expect(await messagesOf(chat.id)).toEqual([`assistant: ${introduction}`, 'user: Hi', 'assistant: Hello.']);
+    expect(await transcriptOf(ann, chat.id)).toEqual([`assistant: ${introduction}`, 'user: Hi', 'assistant: Hello.']);
     expect(asked().map(({ role }) => role)).toEqual(['system', 'user']);
     expect(JSON.stringify(asked())).not.toContain(introduction);
   });
@@ -47,7 +44,7 @@ describe('an introduction', () => {
   it('that is absent or blank adds nothing', async () => {
     for (const members of [{}, { introduction: null }, { introduction: ' ' }]) {
       const { chat } = await chatOf(members);
-      expect(await messagesOf(chat.id)).toEqual([]);
+      expect(await transcriptOf(ann, chat.id)).toEqual([]);
     }
   });
 });

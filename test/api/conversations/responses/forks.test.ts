@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../support/processes/eventually.ts';
+import { transcriptOf } from '../../../support/runs/answers.ts';
 import type { WireEvent } from '../../../support/runs/response-walk.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer, never } from '../../../support/upstream.ts';
@@ -25,10 +26,6 @@ const asked = () =>
   ((upstream.requests.at(-1)?.body?.messages ?? []) as { role: string; content: string }[]).map(
     ({ role, content }) => `${role}: ${content}`,
   );
-const transcript = async (chatId: string) =>
-  (await ann.get(`/api/v1/chats/${chatId}`)).body.messages.map(
-    ({ role, content }: { role: string; content: string }) => `${role}: ${content}`,
-  );
 
 describe('continuing a response that was cut by force', () => {
   it('sees what it said, in a thread of its own; the thread that lost it stays as it is', async () => {
@@ -43,7 +40,12 @@ describe('continuing a response that was cut by force', () => {
     const fork = await create('C', { previous_response_id: cut.id });
     expect(asked()).toEqual(['user: A', `assistant: ${said}`, 'user: C']);
     expect(fork.conversation.id).not.toBe(conversation.id);
-    expect(await transcript(fork.conversation.id)).toEqual(['user: A', `assistant: ${said}`, 'user: C', 'assistant: Done.']);
+    expect(await transcriptOf(ann, fork.conversation.id)).toEqual([
+      'user: A',
+      `assistant: ${said}`,
+      'user: C',
+      'assistant: Done.',
+    ]);
     await create('D', { previous_response_id: cut.id, store: false });
     expect(asked()).toEqual(['user: A', `assistant: ${said}`, 'user: D']);
 
@@ -102,5 +104,5 @@ it('what was put into a response just before it was paused stands in its thread 
   await ann.post(`${path}/${a.id}/pause`);
   expect((await ann.post(`${path}/${a.id}/resume`)).body).toMatchObject({ status: 'completed', output: [{}, {}] });
   expect(asked()).toEqual(['user: A', 'assistant: One.', 'user: S']);
-  expect(await transcript(a.conversation.id)).toEqual(['user: A', 'assistant: One.', 'user: S', 'assistant: Done.']);
+  expect(await transcriptOf(ann, a.conversation.id)).toEqual(['user: A', 'assistant: One.', 'user: S', 'assistant: Done.']);
 });

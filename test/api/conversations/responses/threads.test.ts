@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { expectAccepted } from '../../../support/runs/accepted-request.ts';
+import { transcriptOf } from '../../../support/runs/answers.ts';
 import { eventsOf, type WireEvent, walk } from '../../../support/runs/response-walk.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer, type UpstreamRequest } from '../../../support/upstream.ts';
@@ -41,10 +42,6 @@ const reaches = (id: string, status: string) =>
   });
 const messagesAsked = (request: UpstreamRequest | undefined) =>
   ((request?.body?.messages ?? []) as { role: string; content: string }[]).map(({ role, content }) => `${role}: ${content}`);
-const transcript = async (chatId: string) =>
-  (await ann.get(`/api/v1/chats/${chatId}`)).body.messages.map(
-    ({ role, content }: { role: string; content: string }) => `${role}: ${content}`,
-  );
 const said = (response: WireEvent): string =>
   response.output.flatMap((item: WireEvent) => item.content?.map((part: WireEvent) => part.text) ?? []).join('');
 const log = async (id: string, after?: number) =>
@@ -130,7 +127,12 @@ describe('steer', () => {
     const response = await reaches(a.id, 'completed');
     expect(response.output.map((item: WireEvent) => item.content[0].text)).toEqual([text.join(''), 'Done.']);
     expect(messagesAsked(upstream.requests[1])).toEqual(['user: A', `assistant: ${text.join('')}`, 'user: B']);
-    expect(await transcript(conversation)).toEqual(['user: A', `assistant: ${text.join('')}`, 'user: B', 'assistant: Done.']);
+    expect(await transcriptOf(ann, conversation)).toEqual([
+      'user: A',
+      `assistant: ${text.join('')}`,
+      'user: B',
+      'assistant: Done.',
+    ]);
     walk(await log(a.id));
     const items = (await ann.get(`${path}/${a.id}/input_items?order=asc`)).body.data;
     expect(items.map((item: WireEvent) => item.content[0].text)).toEqual(['A', 'B']);
@@ -194,7 +196,7 @@ describe('force', () => {
     expect(said(cut)).toMatch(/^one /);
     expect(await reaches(waiting.id, 'cancelled')).toMatchObject({ output: [] });
     expect(messagesAsked(upstream.requests[1])).toEqual(['user: A', 'user: B']);
-    expect(await transcript(conversation)).toEqual(['user: A', 'user: B', 'assistant: Done.']);
+    expect(await transcriptOf(ann, conversation)).toEqual(['user: A', 'user: B', 'assistant: Done.']);
     for (const id of [a.id, waiting.id]) walk(await log(id));
     await upstream.until(({ openStreams }) => openStreams === 0);
   });
@@ -231,7 +233,11 @@ describe('pause and resume', () => {
     expect(await log(a.id, before.length - 1)).toEqual(after);
     expect(messagesAsked(upstream.requests[1]).slice(0, 2)).toEqual(['user: A', `assistant: ${said(paused.body)}`]);
     expectAccepted(upstream.requests[1]);
-    expect(await transcript(a.conversation.id)).toEqual(['user: A', `assistant: ${said(paused.body)}`, 'assistant: Done.']);
+    expect(await transcriptOf(ann, a.conversation.id)).toEqual([
+      'user: A',
+      `assistant: ${said(paused.body)}`,
+      'assistant: Done.',
+    ]);
   });
 
   it('goes on behind a long log that is read in parts', async () => {

@@ -5,6 +5,7 @@ import { type Killable, prepareKillable } from '../../../support/processes/killa
 import { expectAccepted } from '../../../support/runs/accepted-request.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { eventsOf, walk } from '../../../support/runs/response-walk.ts';
+import { endedResponse } from '../../../support/runs/responses.ts';
 import { heldAnswer, never, type UpstreamRequest, type UpstreamScript } from '../../../support/upstream.ts';
 
 /** What happens to an agent that is asked when the process is killed: it goes on like the run that asks it. */
@@ -55,11 +56,7 @@ async function kill(tool: object | undefined, asked: 'ada' | 'boss', isInside: (
 }
 async function ended(id: string) {
   const ann = await world.recover();
-  const response = await eventually(async () => {
-    const { body } = await ann.get(`${path}/${id}`);
-    expect(body.status).not.toBe('in_progress');
-    return body;
-  });
+  const response = await endedResponse(ann, id);
   const events = eventsOf(await Array.fromAsync(ann.sse('GET', `${path}/${id}?stream=true`)));
   expect(walk(events)).toEqual(response);
   for (const request of world.upstream.requests) expectAccepted(request);

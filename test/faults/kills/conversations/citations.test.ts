@@ -6,6 +6,7 @@ import { eventually } from '../../../support/processes/eventually.ts';
 import { type Killable, prepareKillable } from '../../../support/processes/killable.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { eventsOf, walk } from '../../../support/runs/response-walk.ts';
+import { endedResponse } from '../../../support/runs/responses.ts';
 import { heldAnswer, never, type UpstreamScript } from '../../../support/upstream.ts';
 
 /** A run whose tools found passages goes on in another process, or after a pause: a number names the passage that it named before. */
@@ -33,11 +34,7 @@ const search = (query: string, id: string): UpstreamScript => ({
 });
 const told = () => messagesOf(world.upstream.requests.at(-1)).map(({ content }) => String(content));
 async function ended(ann: TestClient, id: string) {
-  const response = await eventually(async () => {
-    const { body } = await ann.get(`${path}/${id}`);
-    expect(body.status).not.toBe('in_progress');
-    return body;
-  });
+  const response = await endedResponse(ann, id);
   expect(walk(eventsOf(await Array.fromAsync(ann.sse('GET', `${path}/${id}?stream=true`))))).toEqual(response);
   return response;
 }

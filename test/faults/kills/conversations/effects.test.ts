@@ -9,6 +9,7 @@ import { eventually } from '../../../support/processes/eventually.ts';
 import { type Killable, prepareKillable } from '../../../support/processes/killable.ts';
 import { expectAccepted } from '../../../support/runs/accepted-request.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
+import { endedResponse } from '../../../support/runs/responses.ts';
 import { never, type UpstreamRequest } from '../../../support/upstream.ts';
 
 /** A process that is killed in the middle of a tool that acts: images, memories, tools of MCP servers. */
@@ -42,12 +43,6 @@ function script(calls: readonly Call[]) {
     messagesOf(request).some(({ role }) => role === 'tool') ? { text: 'It is done.' } : { toolCalls },
   );
 }
-const ended = (ann: TestClient, id: string) =>
-  eventually(async () => {
-    const { body } = await ann.get(`${path}/${id}`);
-    expect(body.status).not.toBe('in_progress');
-    return body;
-  });
 /** Begins a response, kills its process when `isInside` holds, and goes on with another one. */
 async function killedIn(tool: object, isInside: (ann: TestClient, chat: string) => Promise<void>) {
   const { parley, ann } = await world.launch(env);
@@ -75,7 +70,7 @@ describe('image_generation', () => {
     const { id, conversation } = await killedIn({ type: 'image_generation' }, async () => expect(images.asked).toHaveLength(1));
     images.reset();
     const ann = await world.recover(env);
-    const response = await ended(ann, id);
+    const response = await endedResponse(ann, id);
     expect(response).toMatchObject({ status: 'failed', error: { code: 'tool_outcome_unknown' } });
     expect(response.output.at(-1).content[0].text).toContain('it was not repeated');
     await expectToldUnknown(ann, id);
@@ -90,7 +85,7 @@ describe('image_generation', () => {
       expect((await filesOf(ann, chat)).length).toBeGreaterThan(0),
     );
     const ann = await world.recover(env);
-    const { status } = await ended(ann, id);
+    const { status } = await endedResponse(ann, id);
     const names = (await filesOf(ann, conversation)).map((one) => (one as { filename: string }).filename);
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBeLessThanOrEqual(3);
@@ -109,7 +104,7 @@ describe('memory', () => {
     script(texts.map((text): Call => ['remember', { text }]));
     const { id } = await killedIn({ type: 'memory' }, async (ann) => expect((await memories(ann)).length).toBeGreaterThan(0));
     const ann = await world.recover(env);
-    expect(await ended(ann, id)).toMatchObject({ status: 'completed' });
+    expect(await endedResponse(ann, id)).toMatchObject({ status: 'completed' });
     const kept = (await memories(ann)).map(({ text }) => text);
     expect(kept).toEqual(texts.slice(0, kept.length));
     expect(read()).toMatch(/^Remembered as memo_/);
@@ -126,7 +121,7 @@ describe('memory', () => {
       expect((await memories(ann)).length).toBeLessThan(all.length),
     );
     const ann = await world.recover(env);
-    expect(await ended(ann, id)).toMatchObject({ status: 'completed' });
+    expect(await endedResponse(ann, id)).toMatchObject({ status: 'completed' });
     const left = (await memories(ann)).map(({ text }) => text);
     expect(left).toEqual(texts.slice(texts.length - left.length));
     expect(left.length).toBeGreaterThanOrEqual(4);
@@ -149,7 +144,7 @@ describe.each([
     const { id } = await killedIn(tool, isCalled);
     mcp.intercept = undefined;
     const ann = await world.recover(env);
-    const response = await ended(ann, id);
+    const response = await endedResponse(ann, id);
     expect(response).toMatchObject({ status: 'failed', error: { code: 'tool_outcome_unknown' } });
     expect(response.output.at(-1).content[0].text).toContain('it was not repeated');
     await expectToldUnknown(ann, id);
@@ -162,7 +157,7 @@ describe.each([
     const { id } = await killedIn(tool, isCalled);
     mcp.intercept = undefined;
     const ann = await world.recover(env);
-    expect(await ended(ann, id)).toMatchObject({ status: 'completed' });
+    expect(await endedResponse(ann, id)).toMatchObject({ status: 'completed' });
     expect(made()).toEqual([`${id}:call_1`, `${id}:call_1`]);
     expect(mcp.calls).toEqual([{ name: 'echo', args: { text: 'Seven' } }]);
     expect(read()).toContain('Seven');
@@ -179,7 +174,7 @@ describe.each([
     const { id } = await killedIn(tool, async () => expect(world.upstream.requests.some(isRead)).toBe(true));
     isKilled = true;
     const ann = await world.recover(env);
-    expect(await ended(ann, id)).toMatchObject({ error: null, status: 'completed' });
+    expect(await endedResponse(ann, id)).toMatchObject({ error: null, status: 'completed' });
     expect(made()).toEqual([`${id}:call_1`]);
     expect(read()).toContain('mcp_result');
   });

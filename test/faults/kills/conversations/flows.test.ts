@@ -3,6 +3,7 @@ import type { TestClient } from '../../../support/client.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { type Killable, prepareKillable } from '../../../support/processes/killable.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
+import { endedResponse } from '../../../support/runs/responses.ts';
 import { never } from '../../../support/upstream.ts';
 
 /** What happens to a flow whose process is killed: its finished steps are not done again. */
@@ -21,12 +22,6 @@ async function agentWithFlow(ann: TestClient, tool: object, steps: readonly obje
   expect((await ann.post(`/api/v1/ais/${agent}/flows`, { name: 'Main', versions })).status).toBe(200);
   return agent;
 }
-const ended = (ann: TestClient, id: string) =>
-  eventually(async () => {
-    const { body } = await ann.get(`${path}/${id}`);
-    expect(body.status).not.toBe('in_progress');
-    return body;
-  });
 const tracing = { options: { tracing: { enabled: true } } };
 const call = (id: string) => ({ id, type: 'tool', tool: 'look_up', arguments: { step: id } });
 const places = () => world.api.requests.map((request) => request.path);
@@ -52,7 +47,7 @@ describe('a process that is killed in the middle of a flow', () => {
     await parley.kill('SIGKILL');
     isKilled = true;
     const ann = await world.recover();
-    const response = await ended(ann, body.id);
+    const response = await endedResponse(ann, body.id);
     expect(response).toMatchObject({
       status: 'completed',
       output: [
@@ -89,7 +84,7 @@ describe('a process that is killed in the middle of a flow', () => {
     await parley.kill('SIGKILL');
     world.api.answer(() => ({ body: 'found' }));
     const ann = await world.recover();
-    const response = await ended(ann, body.id);
+    const response = await endedResponse(ann, body.id);
     expect(response.status).toBe(status);
     if (status === 'failed') expect(response.error.code).toBe('tool_outcome_unknown');
     expect(places()).toEqual(requested);

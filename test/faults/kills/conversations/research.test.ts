@@ -6,6 +6,7 @@ import { type Killable, prepareKillable } from '../../../support/processes/killa
 import { expectAccepted } from '../../../support/runs/accepted-request.ts';
 import { messagesOf, questionOf, toolsOf } from '../../../support/runs/research.ts';
 import { eventsOf, walk } from '../../../support/runs/response-walk.ts';
+import { endedResponse } from '../../../support/runs/responses.ts';
 import { heldAnswer, never, type UpstreamRequest, type UpstreamScript } from '../../../support/upstream.ts';
 
 /** What happens to a research when the process is killed: its questions and findings stay, its researchers go on, and its budget counts on. */
@@ -71,11 +72,7 @@ const count = (seen: readonly SseFrame[], type: string) =>
   seen.filter(({ event }) => event === `response.subagent.${type}`).length;
 async function ended(id: string) {
   const ann = await world.recover(env);
-  const response = await eventually(async () => {
-    const { body } = await ann.get(`${path}/${id}`);
-    expect(body.status).not.toBe('in_progress');
-    return body;
-  });
+  const response = await endedResponse(ann, id);
   const events = eventsOf(await Array.fromAsync(ann.sse('GET', `${path}/${id}?stream=true`)));
   expect(walk(events)).toEqual(response);
   for (const request of world.upstream.requests) expectAccepted(request);

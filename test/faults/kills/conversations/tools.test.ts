@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TestClient } from '../../../support/client.ts';
 import { startClock } from '../../../support/processes/clock.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { type Killable, leaseMs, prepareKillable } from '../../../support/processes/killable.ts';
 import { expectAccepted } from '../../../support/runs/accepted-request.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { eventsOf, walk } from '../../../support/runs/response-walk.ts';
+import { endedResponse } from '../../../support/runs/responses.ts';
 import { never, type Upstream } from '../../../support/upstream.ts';
 
 /** What happens to a tool call whose process is killed. */
@@ -26,12 +26,6 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const keys = () => world.api.requests.map(({ headers }) => headers['idempotency-key']);
-const ended = (ann: TestClient, id: string) =>
-  eventually(async () => {
-    const { body } = await ann.get(`${path}/${id}`);
-    expect(body.status).not.toBe('in_progress');
-    return body;
-  });
 
 /** A background response whose process is killed during a tool call. */
 async function killedInTool(tool: object, env: Readonly<Record<string, string>> = {}) {
@@ -96,7 +90,7 @@ describe('a process that is killed in the middle of calls', () => {
       world.api.requests.filter((request) => request.path === place).map(({ headers }) => headers['idempotency-key']);
 
     for (const { id, conversation, place, tool } of unsafeRuns) {
-      const response = await ended(ann, id);
+      const response = await endedResponse(ann, id);
       expect(clock.elapsedMs()).toBeLessThan(leaseMs + 10_000);
       expect(response, JSON.stringify(tool)).toMatchObject({
         status: 'failed',
@@ -114,7 +108,7 @@ describe('a process that is killed in the middle of calls', () => {
       expect(messages.map(({ content }: { content: string }) => content)).toEqual(['Do it', 'One moment.', said]);
     }
     for (const { id, place, tool } of safeRuns) {
-      const response = await ended(ann, id);
+      const response = await endedResponse(ann, id);
       expect(response, JSON.stringify(tool)).toMatchObject({
         status: 'completed',
         output: [
@@ -129,7 +123,7 @@ describe('a process that is killed in the middle of calls', () => {
     }
     clock.stop();
     // A call whose outcome is stored is not made again: its run goes on behind it.
-    expect(await ended(ann, stored.id)).toMatchObject({
+    expect(await endedResponse(ann, stored.id)).toMatchObject({
       status: 'completed',
       output: [
         { type: 'message' },
@@ -171,7 +165,10 @@ describe('a run that is taken over', () => {
     const env = { TOOL_ROUNDS_MAX: String(roundsMax) };
     const { id } = await killedInTool({}, env);
     const ann = await world.recover(env);
-    expect(await ended(ann, id)).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_tool_calls' } });
+    expect(await endedResponse(ann, id)).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_tool_calls' },
+    });
     expect(upstream.requests.length).toBeLessThanOrEqual(roundsMax);
   });
 
@@ -187,7 +184,7 @@ describe('a run that is taken over', () => {
     await parley.kill('SIGKILL');
     const ann = await world.recover(env);
     const secondMs = clock.elapsedMs();
-    expect(await ended(ann, body.id)).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'timeout' } });
+    expect(await endedResponse(ann, body.id)).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'timeout' } });
     // The second process does not restart the time limit.
     expect(clock.elapsedMs() - secondMs).toBeLessThan(5_500);
     clock.stop();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GraphQLReply, TestClient } from '../../../../support/client.ts';
 import { eventually } from '../../../../support/processes/eventually.ts';
+import { transcriptOf } from '../../../../support/runs/answers.ts';
 import { withService } from '../../../../support/service.ts';
 import { heldAnswer } from '../../../../support/upstream.ts';
 
@@ -52,10 +53,6 @@ const withdraw = (chatId: string, messageId: string, who: TestClient = ann) =>
   );
 const statusOf = async (runId: string) =>
   (await ann.graphql('query ($id: ID!) { run(id: $id) { status } }', { id: runId })).data.run.status as string;
-const transcriptOf = async (chatId: string): Promise<readonly string[]> =>
-  (await ann.get(`/api/v1/chats/${chatId}`)).body.messages.map(
-    ({ role, content }: { role: string; content: string }) => `${role}: ${content}`,
-  );
 const codeOf = ({ errors }: GraphQLReply): unknown => errors?.[0]?.extensions?.code;
 
 describe('the queue of a chat', () => {
@@ -74,7 +71,7 @@ describe('the queue of a chat', () => {
     goOn();
     await eventually(async () => expect(await statusOf(second.id)).toBe('COMPLETED'));
     expect(await queueOf(id)).toEqual([]);
-    expect(await transcriptOf(id)).toEqual([
+    expect(await transcriptOf(ann, id)).toEqual([
       'user: A',
       `assistant: ${words.join('')}`,
       'user: B, but shorter',
@@ -94,7 +91,7 @@ describe('the queue of a chat', () => {
     expect(await statusOf(second.id)).toBe('CANCELLED');
     expect(codeOf(await withdraw(id, b?.id ?? ''))).toBe('CONFLICT');
     goOn();
-    await eventually(async () => expect(await transcriptOf(id)).toEqual(['user: A', `assistant: ${words.join('')}`]));
+    await eventually(async () => expect(await transcriptOf(ann, id)).toEqual(['user: A', `assistant: ${words.join('')}`]));
     const third = await send(id, 'D');
     await eventually(async () => expect(await statusOf(third.id)).toBe('COMPLETED'));
   });
@@ -108,8 +105,8 @@ describe('the queue of a chat', () => {
     const [c] = await queueOf(id);
     expect(c?.content).toBe('Second');
     goOn();
-    await eventually(async () => expect(await transcriptOf(id)).toContain('assistant: Done.'));
-    expect(await transcriptOf(id)).toContain('user: Second');
+    await eventually(async () => expect(await transcriptOf(ann, id)).toContain('assistant: Done.'));
+    expect(await transcriptOf(ann, id)).toContain('user: Second');
   });
 
   it('keeps the files of a message that gets another text', async () => {
@@ -122,7 +119,7 @@ describe('the queue of a chat', () => {
     expect(codeOf(await edit(id, queued?.id ?? '', ' '))).toBeUndefined();
     await edit(id, queued?.id ?? '', 'What is Paris?');
     goOn();
-    await eventually(async () => expect(await transcriptOf(id)).toContain('assistant: Done.'));
+    await eventually(async () => expect(await transcriptOf(ann, id)).toContain('assistant: Done.'));
     const asked = JSON.stringify(upstream.requests.at(-1)?.body);
     expect(asked).toContain('What is Paris?');
     expect(asked).toContain('Paris is a city');
@@ -138,7 +135,7 @@ describe('the queue of a chat', () => {
     goOn();
     await eventually(async () => expect(await statusOf(runId)).toBe('COMPLETED'));
     expect(await queueOf(id)).toEqual([]);
-    expect(await transcriptOf(id)).toContain('user: And B?');
+    expect(await transcriptOf(ann, id)).toContain('user: And B?');
   });
 
   it('refuses a blank text, and other people', async () => {
@@ -151,7 +148,7 @@ describe('the queue of a chat', () => {
     expect(codeOf(await withdraw(id, b?.id ?? '', bob))).toBe('NOT_FOUND');
     expect((await queueOf(id)).map(({ content }) => content)).toEqual(['B']);
     goOn();
-    await eventually(async () => expect(await transcriptOf(id)).toContain('assistant: Done.'));
+    await eventually(async () => expect(await transcriptOf(ann, id)).toContain('assistant: Done.'));
   });
 
   it('tells the followers of the chat of each change', async () => {
@@ -168,6 +165,6 @@ describe('the queue of a chat', () => {
     expect(await next()).toEqual(['C']);
     goOn();
     await frames.return(undefined);
-    await eventually(async () => expect(await transcriptOf(id)).toContain('assistant: Done.'));
+    await eventually(async () => expect(await transcriptOf(ann, id)).toContain('assistant: Done.'));
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../../support/make.ts';
 import { eventually } from '../../../../support/processes/eventually.ts';
+import { transcriptOf } from '../../../../support/runs/answers.ts';
 import { withService } from '../../../../support/service.ts';
 import { heldAnswer, type UpstreamRequest } from '../../../../support/upstream.ts';
 
@@ -45,10 +46,6 @@ const asked = (request: UpstreamRequest | undefined) =>
   ((request?.body?.messages ?? []) as { role: string; content: string }[])
     .filter(({ role }) => role !== 'system')
     .map(({ role, content }) => `${role}: ${content}`);
-const transcript = async (chatId: string) =>
-  (await ann.get(`/api/v1/chats/${chatId}`)).body.messages.map(
-    ({ role, content }: { role: string; content: string }) => `${role}: ${content}`,
-  );
 const typesOf = async (frames: ReturnType<Person['stream']>) => (await frames).map(({ event }) => event);
 
 describe('a message to a chat that is being answered', () => {
@@ -69,7 +66,7 @@ describe('a message to a chat that is being answered', () => {
     expect((await ended(b.id)).message?.content).toBe('Done.');
     expect(await typesOf(first)).toContain('run.completed');
     expect(asked(upstream.requests[1]).slice(0, 4)).toEqual(['user: A', `assistant: ${text.join('')}`, 'user: B', 'user: C']);
-    const said = await transcript(id);
+    const said = await transcriptOf(ann, id);
     expect(said.slice(0, 4)).toEqual(['user: A', `assistant: ${text.join('')}`, 'user: B', 'user: C']);
     for (const prompt of ['D', 'E']) expect(said).toContain(`user: ${prompt}`);
   });
@@ -83,7 +80,7 @@ describe('a message to a chat that is being answered', () => {
     expect((await frames).map(({ data }) => data)).toEqual(ownFrames);
     expect(ownFrames.join('\n')).toContain(`"runId":"${run.id}"`);
     expect(asked(upstream.requests[1])).toEqual(['user: A', `assistant: ${text.join('')}`, 'user: B']);
-    expect(await transcript(id)).toEqual(['user: A', `assistant: ${text.join('')}`, 'user: B', 'assistant: Done.']);
+    expect(await transcriptOf(ann, id)).toEqual(['user: A', `assistant: ${text.join('')}`, 'user: B', 'assistant: Done.']);
   });
 
   it('says over REST how it joined another run', async () => {
@@ -101,7 +98,7 @@ describe('a message to a chat that is being answered', () => {
     expect((await ended(run.id)).message?.content).toBe('Done.');
     expect(await typesOf(first)).toContain('run.cancelled');
     goOn();
-    const said = await transcript(id);
+    const said = await transcriptOf(ann, id);
     expect([said[0], said.slice(-2)]).toEqual(['user: A', ['user: B', 'assistant: Done.']]);
     expect(said[1]).toMatch(/^assistant: one/);
   });
@@ -114,7 +111,7 @@ describe('a message to a chat that is being answered', () => {
     expect((await ended(waiting.id)).status).toBe('CANCELLED');
     expect(await typesOf(first)).toContain('run.cancelled');
     goOn();
-    expect(await transcript(id)).toEqual(['user: A', 'user: C', 'assistant: Done.']);
+    expect(await transcriptOf(ann, id)).toEqual(['user: A', 'user: C', 'assistant: Done.']);
     expect(asked(upstream.requests[1])).toEqual(['user: A', 'user: C']);
   });
 
