@@ -27,8 +27,10 @@ interface Term {
 
 /** A question may be a whole document: its rarest lexemes are used. */
 const termsMax = 64;
-/** Most unknown words for which similar ones are looked up; each reads a range of the vocabulary. */
+/** Most unknown words of each language for which similar ones are looked up; each reads a range of the vocabulary of its language. */
 const unknownTermsMax = 3;
+/** Languages in which they are looked up: those with the most passages. */
+const unknownConfigsMax = 8;
 const neighboursMax = 3;
 const similarityMin = 0.35;
 
@@ -111,7 +113,15 @@ async function neighbours(
   unknown: readonly Term[],
   chunks: ReadonlyMap<string, number>,
 ): Promise<PlannedTerm[]> {
-  const worth = unknown.filter(({ term }) => /^\p{L}{4,40}$/u.test(term)).slice(0, unknownTermsMax);
+  // A word is a term of each language of the sources: the misspelled one is in any of them.
+  const ofConfigs = Map.groupBy(
+    unknown.filter(({ term }) => /^\p{L}{4,40}$/u.test(term)),
+    ({ config }) => config,
+  );
+  const worth = [...ofConfigs]
+    .toSorted(([a], [b]) => (chunks.get(b) ?? 0) - (chunks.get(a) ?? 0))
+    .slice(0, unknownConfigsMax)
+    .flatMap(([, terms]) => terms.slice(0, unknownTermsMax));
   const similarLists = await Promise.all(worth.map((term) => similarTerms(ranking, dataSourceIds, term)));
   return similarLists.flatMap((similar) => similar.map(({ term, similarity }) => weigh(term, chunks, similarity)));
 }

@@ -22,8 +22,8 @@ export interface AllowedSources {
  *
  * @returns at most `limit`, best first; `[]` when they contain no word of the question.
  *
- * Cost: two statements, and one for each word (up to three) that no passage holds, which looks for words spelled like it. See candidates.ts for the rows
- * that are read.
+ * Cost: two statements, and one for each word that no passage holds (up to three of each of eight languages), which looks for words spelled like it. See
+ * candidates.ts for the rows that are read.
  */
 export async function rankChunks(
   ranking: ChunkRanking,

@@ -128,6 +128,26 @@ describe('from bytes to passages', () => {
     expect(await search([source.id], 'zyzzyva')).toEqual([]);
   });
 
+  it('a typing error, and the spelling of another country, find passages among sources of many languages', async () => {
+    const texts = {
+      'en.txt': 'The tenant pays the rent at the beginning of each month, and the landlord repairs what is broken.',
+      'fr.txt': 'Le locataire paie le loyer au début de chaque mois, et le propriétaire répare ce qui est cassé.',
+      'es.txt': 'El inquilino paga el alquiler al principio de cada mes, y el propietario repara lo que está roto.',
+      'it.txt': "L'inquilino paga l'affitto all'inizio di ogni mese, e il proprietario ripara quello che è rotto.",
+      'ru.txt': 'Арендатор платит за квартиру в начале каждого месяца, а хозяин чинит то, что сломано.',
+      'simple.txt': 'Straßenbeleuchtung kaputt',
+      'de.txt': 'Der Mieter zahlt die Miete am Anfang jedes Monats, und der Vermieter repariert, was mit dem Fahrradkeller nicht stimmt.',
+    };
+    const ids: string[] = [];
+    for (const [name, text] of Object.entries(texts)) ids.push((await added(name, text)).id);
+    const found = async (question: string) => (await search(ids, question)).map(({ title }) => title);
+    expect(await found('Fahradkeler')).toEqual(['de.txt']);
+    expect(await found('locatairre')).toContain('fr.txt');
+    expect(await found('кварртиру')).toEqual(['ru.txt']);
+    // As it is written in Switzerland.
+    expect(await found('Strassenbeleuchtung')).toEqual(['simple.txt']);
+  });
+
   it('Japanese, which has no spaces, is found by a part of a sentence', async () => {
     const source = await added('inu.txt', '東京の犬は公園で遊んでいます。\n\n猫は家で寝ています。');
     expect((await search([source.id], '公園の犬'))[0]?.text).toContain('公園');
