@@ -47,7 +47,7 @@ export interface ModelParameters extends SamplingOptions {
   readonly logitBias?: Readonly<Record<string, number>>;
   /** How long answers are, where the model takes such an option. */
   readonly verbosity?: 'low' | 'medium' | 'high';
-  readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+  readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
   /** How many of the answer's tokens a model may think with, for wires that take a number. It comes with the effort that says about the same. */
   readonly thinkingTokens?: number;
   /** Identifiers that the caller chose, for its end users and caches; never ids of ours. */

@@ -173,13 +173,14 @@ export const completionOptions = z.object({
     '`{type: "text"}`, `{type: "json_object"}` or `{type: "json_schema", json_schema: {name, schema, strict}}`.',
     responseFormat,
   ),
-  reasoningEffort: oneOfTexts('none, minimal, low, medium, high or xhigh, for models that reason.', [
+  reasoningEffort: oneOfTexts('none, minimal, low, medium, high, xhigh or max, for models that reason.', [
     'none',
     'minimal',
     'low',
     'medium',
     'high',
     'xhigh',
+    'max',
   ]).nullish(),
   user: identifiers.user.nullish(),
   safetyIdentifier: identifiers.safetyIdentifier.nullish(),

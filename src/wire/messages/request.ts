@@ -108,7 +108,7 @@ const effortShares = [
 
 function toEffort({ output_config: output, thinking, max_tokens: cap = 0 }: MessagesBody): string | undefined {
   const effort = output?.effort ?? undefined;
-  if (effort !== undefined) return effort === 'max' ? 'xhigh' : effort;
+  if (effort !== undefined) return effort;
   if (thinking?.type === 'adaptive') return 'high';
   if (thinking?.type !== 'enabled') return undefined;
   const share = thinking.budget_tokens / Math.max(1, cap);

@@ -64,8 +64,8 @@ export const responseText = component('ResponseText', 'The form of the text.', {
   verbosity: verbosity.optional(),
 });
 
-const effort = oneOfTexts('How hard the model thinks.', ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'], {
-  'x-parley-extension-values': ['none', 'xhigh'],
+const effort = oneOfTexts('How hard the model thinks.', ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'], {
+  'x-parley-extension-values': ['none', 'xhigh', 'max'],
 });
 const summary = oneOfTexts('How the thinking is told.', ['auto', 'concise', 'detailed']);
 export const reasoningParam = wirePart(
@@ -171,7 +171,7 @@ export const responseBody = body(
     parallelToolCalls: flag('Whether one turn may have several calls.', { default: true }).nullish(),
     text: maybe('An object: `format` is text, json_object or json_schema with `name`, `schema`, `strict`.', textParam),
     reasoning: maybe(
-      'An object: `effort` is none, minimal, low, medium, high or xhigh; `summary` is auto, concise or detailed.',
+      'An object: `effort` is none, minimal, low, medium, high, xhigh or max; `summary` is auto, concise or detailed.',
       reasoningParam,
     ),
     include: maybe('Further parts of the reply, as the format names them.', includes),

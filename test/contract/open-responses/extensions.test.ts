@@ -103,7 +103,7 @@ describe('every addition is marked in the description', () => {
   });
 
   it.each([
-    ['ResponseReasoningParam', 'effort', ['none', 'xhigh']],
+    ['ResponseReasoningParam', 'effort', ['none', 'xhigh', 'max']],
     ['FunctionCallOutputParam', 'status', ['success', 'error', 'cancelled']],
     ['Response', 'status', ['cancelled']],
     ['ResponseIncompleteDetails', 'reason', ['paused', 'max_tool_calls', 'timeout']],

@@ -233,7 +233,7 @@ describe('truncation', () => {
 });
 
 describe('values that are taken', () => {
-  it.each(['none', 'minimal', 'low', 'medium', 'high', 'xhigh'])('reasoning.effort %s', async (effort) => {
+  it.each(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])('reasoning.effort %s', async (effort) => {
     expect((await bench.created({ reasoning: { effort } })).reasoning).toEqual({ effort, summary: null });
     expect(bench.asked.reasoning_effort).toBe(effort);
   });

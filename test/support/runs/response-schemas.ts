@@ -114,7 +114,7 @@ export const response = z.strictObject({
   previous_response_id: z.string().nullable(),
   conversation: z.strictObject({ id }).nullable(),
   reasoning: z.strictObject({
-    effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).nullable(),
+    effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullable(),
     summary: z.enum(['auto', 'concise', 'detailed']).nullable(),
   }),
   store: z.boolean(),

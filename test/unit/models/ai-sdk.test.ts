@@ -47,7 +47,7 @@ describe.each(['anthropic', 'google'])('a model of %s', (name) => {
     expect(wire.headers.map((headers) => headers.traceparent)).toEqual([traceparent, undefined]);
   });
 
-  it.each(['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const)(
+  it.each(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const)(
     'thinks as hard as it is asked to: %s',
     async (effort) => {
       const { models, id, wire } = await provider(name);

@@ -65,7 +65,7 @@ describe('the body of a chat completion', () => {
 });
 
 describe('the cap of an answer of Anthropic', () => {
-  const efforts = ['minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+  const efforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
   const models = ['model-one', 'claude-sonnet-4-5', 'claude-opus-4-1', 'claude-opus-4-6', 'claude-opus-5-5', 'claude-haiku-5-5'];
   it.each(models.flatMap((model) => efforts.map((effort) => [model, effort] as const)))(
     'holds thinking and answer together: %s, %s',

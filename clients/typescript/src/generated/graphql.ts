@@ -1104,13 +1104,15 @@ export type ReasoningEffort =
   | 'HIGH'
   /** A little. */
   | 'LOW'
+  /** As much as it can; for models that have it. */
+  | 'MAX'
   /** As most questions need. */
   | 'MEDIUM'
   /** As little as it can. */
   | 'MINIMAL'
   /** Not at all. */
   | 'NONE'
-  /** As much as it can. */
+  /** Very much. */
   | 'XHIGH';
 
 /** How often a source is refreshed automatically. */

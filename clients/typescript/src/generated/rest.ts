@@ -7581,10 +7581,10 @@ export interface components {
             /** @description Accepted, with a warning: prompt_cache_retention has no effect: how long a provider keeps its cache is its own setting. JSON: as the format has it. */
             prompt_cache_retention?: unknown;
             /**
-             * @description none, minimal, low, medium, high or xhigh, for models that reason.
+             * @description none, minimal, low, medium, high, xhigh or max, for models that reason.
              * @enum {string|null}
              */
-            reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+            reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
             /** @description What the text is. */
             response_format?: (components["schemas"]["CompletionFormatText"] | components["schemas"]["CompletionFormatJsonObject"] | components["schemas"]["CompletionFormatJsonSchema"]) | null;
             /** @description The newer name of `user` for the prevention of abuse; handed on to the provider of the model. */
@@ -13115,7 +13115,7 @@ export interface components {
             prompt_cache_options?: unknown;
             /** @description Accepted, with a warning: prompt_cache_retention has no effect: how long a provider keeps its cache is its own setting. JSON: as the format has it. */
             prompt_cache_retention?: unknown;
-            /** @description An object: `effort` is none, minimal, low, medium, high or xhigh; `summary` is auto, concise or detailed. */
+            /** @description An object: `effort` is none, minimal, low, medium, high, xhigh or max; `summary` is auto, concise or detailed. */
             reasoning?: components["schemas"]["ResponseReasoningParam"] | null;
             /** @description The newer name of `user` for the prevention of abuse; handed on to the provider of the model. */
             safety_identifier?: string | null;
@@ -13457,7 +13457,7 @@ export interface components {
              * @description How hard the model thinks.
              * @enum {string|null}
              */
-            effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+            effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
             /**
              * @description How the thinking is told.
              * @enum {string|null}
@@ -13473,7 +13473,7 @@ export interface components {
              * @description How hard the model thinks.
              * @enum {string|null}
              */
-            effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+            effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
             /**
              * @description How the thinking is told.
              * @enum {string|null}

@@ -725,13 +725,15 @@ export type ReasoningEffort =
   | 'HIGH'
   /** A little. */
   | 'LOW'
+  /** As much as it can; for models that have it. */
+  | 'MAX'
   /** As most questions need. */
   | 'MEDIUM'
   /** As little as it can. */
   | 'MINIMAL'
   /** Not at all. */
   | 'NONE'
-  /** As much as it can. */
+  /** Very much. */
   | 'XHIGH';
 
 /** How an answer is asked for again. */

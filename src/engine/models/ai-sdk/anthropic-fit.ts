@@ -16,7 +16,7 @@ const budgetTokensMin = 1_024;
 /** What is left for the answer at least. */
 const answerTokensMin = 256;
 /** The part of the cap that a model may think with. */
-const budgetShares = { minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9 } as const;
+const budgetShares = { minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9, max: 0.95 } as const;
 
 const askForJson = 'Answer with one JSON object and nothing else: no text and no code fence before or behind it.';
 

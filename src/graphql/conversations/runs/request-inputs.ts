@@ -107,14 +107,15 @@ export const formatOfCompletions: Conversion = {
   place: ([first, ...rest]: Place) => (first === 'json_schema' ? rest : first === undefined ? [] : [first, ...rest]),
 };
 
-const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export const ReasoningEffortType = createEnum('ReasoningEffort', 'How hard a model thinks that can.', efforts, {
   none: 'Not at all.',
   minimal: 'As little as it can.',
   low: 'A little.',
   medium: 'As most questions need.',
   high: 'Much.',
-  xhigh: 'As much as it can.',
+  xhigh: 'Very much.',
+  max: 'As much as it can; for models that have it.',
 });
 
 const reasoningSummaries = ['auto', 'concise', 'detailed'] as const;

@@ -24,7 +24,7 @@ describe('a parameter', () => {
   const effort = (value: string) =>
     [{ reasoning: { effort: value } }, { reasoning_effort: value }, { reasoning: { effort: value, summary: null } }] as const;
   it.each<readonly [request: object, upstream: object, answer: object]>([
-    ...['none', 'minimal', 'low', 'medium', 'high', 'xhigh'].map(effort),
+    ...['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'].map(effort),
     [{ reasoning: { summary: 'auto' } }, {}, { reasoning: { effort: null, summary: 'auto' } }],
     [{ max_output_tokens: 50 }, { max_tokens: 50 }, { max_output_tokens: 50 }],
     [{ temperature: 0 }, { temperature: 0 }, { temperature: 0 }],

@@ -136,7 +136,8 @@ describe('from bytes to passages', () => {
       'it.txt': "L'inquilino paga l'affitto all'inizio di ogni mese, e il proprietario ripara quello che è rotto.",
       'ru.txt': 'Арендатор платит за квартиру в начале каждого месяца, а хозяин чинит то, что сломано.',
       'simple.txt': 'Straßenbeleuchtung kaputt',
-      'de.txt': 'Der Mieter zahlt die Miete am Anfang jedes Monats, und der Vermieter repariert, was mit dem Fahrradkeller nicht stimmt.',
+      'de.txt':
+        'Der Mieter zahlt die Miete am Anfang jedes Monats, und der Vermieter repariert, was mit dem Fahrradkeller nicht stimmt.',
     };
     const ids: string[] = [];
     for (const [name, text] of Object.entries(texts)) ids.push((await added(name, text)).id);
