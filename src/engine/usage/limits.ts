@@ -231,7 +231,13 @@ export class UsageLimits {
 
   /** Calls that wait for a block take turns, so that they do not all ask for one. */
   async #refill(block: TokenBlock, bounds: Bounds): Promise<TokenHold> {
-    const turn = block.turn.catch(() => undefined).then(() => this.#ask(block, bounds));
+    block.waiting += 1;
+    const turn = block.turn
+      .catch(() => undefined)
+      .then(() => this.#ask(block, bounds))
+      .finally(() => {
+        block.waiting -= 1;
+      });
     block.turn = turn;
     return turn;
   }

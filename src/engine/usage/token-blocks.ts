@@ -13,6 +13,8 @@ export interface TokenBlock {
   granted: number;
   /** The part of `granted` that running calls hold. */
   held: number;
+  /** Granted under a lease that has ended here. The database, where it may have begun later, still counts it. */
+  lapsed: number;
   /** The part of `granted` that finished calls cost and the ledger has not stored yet. */
   spent: number;
   /** What was used of the limit in all, as this process last heard, with what the ledger stored since. */
@@ -23,6 +25,8 @@ export interface TokenBlock {
   validUntilMs: number;
   /** The last refill. */
   turn: Promise<unknown>;
+  /** Calls that wait for a refill. */
+  waiting: number;
   /** Settles when the ledger next tells that it stored tokens of `spent`. */
   stored: PromiseWithResolvers<void>;
 }
@@ -66,7 +70,7 @@ export class BlockTable {
   make(meter: Meter): TokenBlock {
     const { orgId, kind } = meter;
     const block = this.find(meter) ?? {
-      ...{ orgId, kind, meter, granted: 0, held: 0, spent: 0, used: 0, isIdle: false, validUntilMs: 0 },
+      ...{ orgId, kind, meter, granted: 0, held: 0, lapsed: 0, spent: 0, used: 0, isIdle: false, validUntilMs: 0, waiting: 0 },
       turn: Promise.resolve(),
       stored: Promise.withResolvers<void>(),
     };
@@ -79,7 +83,10 @@ export class BlockTable {
 
   /** Tokens that may be granted now; negative when calls cost more than they held. */
   left(block: TokenBlock): number {
-    if (!this.#isValid(block)) block.granted = 0;
+    if (!this.#isValid(block)) {
+      block.lapsed += block.granted;
+      block.granted = 0;
+    }
     return block.granted - block.held - block.spent;
   }
 
@@ -91,6 +98,7 @@ export class BlockTable {
   async refill(block: TokenBlock, tokensMin: number, tokens: number): Promise<TokenGrant> {
     const { store, owner, leaseMs, blockTokens } = this.#deps;
     const { orgId, kind } = block;
+    if (block.lapsed > 0) await this.#giveBack(block, 0);
     const askedMs = performance.now();
     const blockMax = block.meter.budget?.budget.unit === 'MONEY' ? Number.POSITIVE_INFINITY : blockTokens;
     const want = (remainder: number) => Math.max(tokens, Math.min(blockMax, Math.floor(remainder / blockShare)));
@@ -104,7 +112,7 @@ export class BlockTable {
 
   /** Gives back what no call holds; the next call asks for a new block. */
   giveUp(orgId: string): void {
-    for (const block of this.listOf(orgId)) void this.#giveBack(block);
+    for (const block of this.listOf(orgId)) void this.#giveBack(block, this.left(block));
   }
 
   async close(): Promise<void> {
@@ -114,12 +122,15 @@ export class BlockTable {
     await this.#deps.store.releaseAll(this.#deps.owner).catch((error: unknown) => this.#failed(error));
   }
 
-  async #giveBack(block: TokenBlock): Promise<void> {
-    const tokens = this.left(block);
-    if (tokens <= 0) return;
+  /** @param unused  of `granted`. What has lapsed goes with it. */
+  async #giveBack(block: TokenBlock, unused: number): Promise<void> {
+    const tokens = Math.max(0, unused);
+    const released = tokens + block.lapsed;
+    if (released === 0) return;
     block.granted -= tokens;
+    block.lapsed = 0;
     const { store, owner } = this.#deps;
-    await store.release(owner, block.orgId, block.kind, tokens).catch((error: unknown) => this.#failed(error));
+    await store.release(owner, block.orgId, block.kind, released).catch((error: unknown) => this.#failed(error));
   }
 
   /**
@@ -137,8 +148,8 @@ export class BlockTable {
       );
       for (const block of blocks) {
         if (extendedKeys.has(`${block.kind} ${block.orgId}`)) block.validUntilMs = askedMs + leaseMs;
-        if (block.isIdle) await this.#giveBack(block);
-        if (block.isIdle && block.held === 0 && block.spent === 0) this.#drop(block);
+        if (block.isIdle) await this.#giveBack(block, this.left(block));
+        if (block.isIdle && block.held === 0 && block.spent === 0 && block.waiting === 0) this.#drop(block);
         block.isIdle = true;
       }
     } catch (error) {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageLimits } from '../../../../src/engine/usage/limits.ts';
 import { makeId } from '../../../../src/entities/ground/ids.ts';
@@ -516,6 +517,40 @@ describe('a limit of an organization', () => {
     } as const;
     expect(await store.reserve(whole)).toMatchObject({ kind: 'refused' });
     await eventually(async () => expect(await store.reserve(whole)).toMatchObject({ kind: 'granted' }));
+    await limits.stop();
+  });
+
+  it('is not held twice by a process whose reservation was told later than its lease is long', async () => {
+    const {
+      db,
+      signals,
+      operations: { usageLimits: store },
+    } = service.deps.storage;
+    const leaseMs = 300;
+    let isLate = true;
+    const { models } = service.deps;
+    const parts = { models, currency: 'USD', logger: silent, leaseMs, blockTokens: 20, now: () => new Date() };
+    const limits = new UsageLimits({
+      ...parts,
+      store: Object.assign(new UsageLimitStore(db, signals), {
+        async reserve(request: TokenRequest) {
+          if (!isLate) return store.reserve(request);
+          isLate = false;
+          await setTimeout(3 * leaseMs);
+          // Its lease begins now, and this process counts from when it asked.
+          return store.reserve({ ...request, leaseMs: 60_000 });
+        },
+      }),
+    });
+    await limit({ apiUsageTokenLimit: 1_000 });
+    const hold = await limits.reserve(callOf(ann), () => ({ input: 10, outputMax: 10 }));
+    const { usageReservation } = service.deps.storage.db.prisma;
+    expect(await usageReservation.findMany({ where: { owner: limits.owner } })).toMatchObject([{ tokens: 20n }]);
+    hold.release();
+    await eventually(async () => {
+      const [row] = await usageReservation.findMany({ where: { owner: limits.owner } });
+      expect(row?.tokens).toBe(0n);
+    });
     await limits.stop();
   });
 
