@@ -36,6 +36,14 @@ export function parseJsonBody(bytes: Buffer): { text: string; value: unknown } {
 /** @throws DomainError UNSUPPORTED_MEDIA_TYPE unless the body is declared as uncompressed JSON in UTF-8, or not declared at all. */
 export function requireJsonType(req: IncomingMessage): void {
   const type = req.headers['content-type'];
+  requireUncompressed(req);
+  if (type === undefined || type === 'application/json') return;
+  if (/^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset="?utf-8"?\s*)?(?:;(?!\s*charset).*)?$/i.test(type)) return;
+  throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `The body must be application/json in UTF-8, not ${type.slice(0, 100)}`);
+}
+
+/** @throws DomainError UNSUPPORTED_MEDIA_TYPE for a body that is compressed. */
+export function requireUncompressed(req: IncomingMessage): void {
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     throw new DomainError(
@@ -43,9 +51,6 @@ export function requireJsonType(req: IncomingMessage): void {
       `The body must not be compressed, but content-encoding is ${encoding.slice(0, 50)}`,
     );
   }
-  if (type === undefined || type === 'application/json') return;
-  if (/^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset="?utf-8"?\s*)?(?:;(?!\s*charset).*)?$/i.test(type)) return;
-  throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `The body must be application/json in UTF-8, not ${type.slice(0, 100)}`);
 }
 
 /**

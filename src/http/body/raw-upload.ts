@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../../entities/ground/errors.ts';
 import { safeMimeType } from './form.ts';
+import { requireUncompressed } from './json.ts';
 import { Spool } from './spool.ts';
 import { fileTooLarge, type Upload, type UploadLimits } from './upload.ts';
 import { watchBody } from './watch.ts';
@@ -60,13 +61,7 @@ function setAside(req: IncomingMessage, spool: Spool, limits: UploadLimits, hash
 }
 
 function requireBareFile(req: IncomingMessage): void {
-  const encoding = req.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new DomainError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      `The body must not be compressed, but content-encoding is ${encoding.slice(0, 50)}`,
-    );
-  }
+  requireUncompressed(req);
   if (/^multipart\//i.test(req.headers['content-type'] ?? '')) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be the file itself, not a form that holds it');
   }

@@ -1,11 +1,11 @@
 import { membersOf, readElements } from '../../../lib/json/json.ts';
 import type { Upstream } from '../../egress/dispatchers.ts';
 import type { EmbeddingReply, EmbeddingRequest } from '../port.ts';
-import { malformed, refusal, transportFailure } from './errors.ts';
+import { malformed } from './errors.ts';
+import { requestJson } from './json-reply.ts';
 
 /** Longest reply. */
 const replyBytesMax = 64 * 1024 * 1024;
-const errorBytesMax = 64 * 1024;
 
 /**
  * Asks an OpenAI-compatible provider for embeddings. Always as numbers: not every provider knows base64.
@@ -13,7 +13,7 @@ const errorBytesMax = 64 * 1024;
  * @throws ModelError for a refusal, a failure, or a reply that is not one vector for each input; the signal's reason.
  */
 export async function requestEmbeddings(
-  { dispatcher, proxyName }: Upstream,
+  upstream: Upstream,
   path: string,
   headers: Readonly<Record<string, string>>,
   { model, input, dimensions, user }: EmbeddingRequest,
@@ -26,42 +26,13 @@ export async function requestEmbeddings(
     ...(dimensions === undefined ? {} : { dimensions }),
     ...(user === undefined ? {} : { user }),
   };
-  let status: number;
-  let text: string;
-  let retryAfter: string | undefined;
-  try {
-    const reply = await dispatcher.request({ path, method: 'POST', headers: { ...headers }, body: JSON.stringify(body), signal });
-    status = reply.statusCode;
-    retryAfter = [reply.headers['retry-after']].flat()[0];
-    text = await boundedText(reply.body, status === 200 ? replyBytesMax : errorBytesMax);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw transportFailure(error, false, proxyName);
-  }
-  if (status !== 200) throw refusal(status, text, retryAfter);
-  return readReply(text, Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1);
+  const request = { path, headers: { ...headers }, body: JSON.stringify(body) };
+  const reply = await requestJson(upstream, request, signal, replyBytesMax);
+  return readReply(reply, Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1);
 }
 
-/** A body as text. @throws ModelError when it is longer. */
-export async function boundedText(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) throw malformed('it is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function readReply(text: string, count: number): EmbeddingReply {
-  let replyJson: unknown;
-  try {
-    replyJson = JSON.parse(text);
-  } catch {
-    throw malformed('it is no JSON');
-  }
-  const { data, usage } = membersOf(replyJson);
+function readReply(reply: unknown, count: number): EmbeddingReply {
+  const { data, usage } = membersOf(reply);
   const vectors: (readonly number[] | undefined)[] = Array.from({ length: count });
   for (const [place, row] of readElements(data).entries()) {
     const { index = place, embedding } = membersOf(row);

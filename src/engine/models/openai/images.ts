@@ -2,12 +2,11 @@ import { FormData } from 'undici';
 import { membersOf, readElements, readString } from '../../../lib/json/json.ts';
 import type { Upstream } from '../../egress/dispatchers.ts';
 import type { ImageReply, ImageRequest, TokenUsage } from '../port.ts';
-import { boundedText } from './embeddings.ts';
-import { malformed, refusal, transportFailure } from './errors.ts';
+import { malformed } from './errors.ts';
+import { requestJson } from './json-reply.ts';
 
 /** Longest reply: four images of 20 MB in base64. */
 const replyBytesMax = 128 * 1024 * 1024;
-const errorBytesMax = 64 * 1024;
 
 /**
  * Asks an OpenAI-compatible provider for images: at `/images/generations`, or with images to change at `/images/edits`. It is not asked for a form of
@@ -16,38 +15,22 @@ const errorBytesMax = 64 * 1024;
  * @throws ModelError for a refusal, a failure, or a reply without images; the signal's reason.
  */
 export async function requestImages(
-  { dispatcher, proxyName }: Upstream,
+  upstream: Upstream,
   pathOf: (operation: string) => string,
   headers: Readonly<Record<string, string>>,
   request: ImageRequest,
   signal: AbortSignal,
 ): Promise<ImageReply> {
-  const isEdit = request.images.length > 0;
   const imageHeaders = { ...headers, 'idempotency-key': request.idempotencyKey };
-  let status: number;
-  let text: string;
-  let retryAfter: string | undefined;
-  try {
-    const reply = await dispatcher.request({
-      method: 'POST',
-      signal,
-      ...(isEdit
-        ? { path: pathOf('images/edits'), headers: imageHeaders, body: toForm(request) }
-        : {
-            path: pathOf('images/generations'),
-            headers: { 'content-type': 'application/json', ...imageHeaders },
-            body: JSON.stringify(Object.fromEntries(membersOfRequest(request))),
-          }),
-    });
-    status = reply.statusCode;
-    retryAfter = [reply.headers['retry-after']].flat()[0];
-    text = await boundedText(reply.body, status === 200 ? replyBytesMax : errorBytesMax);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw transportFailure(error, false, proxyName);
-  }
-  if (status !== 200) throw refusal(status, text, retryAfter);
-  return readReply(text);
+  const call =
+    request.images.length > 0
+      ? { path: pathOf('images/edits'), headers: imageHeaders, body: toForm(request) }
+      : {
+          path: pathOf('images/generations'),
+          headers: { 'content-type': 'application/json', ...imageHeaders },
+          body: JSON.stringify(Object.fromEntries(membersOfRequest(request))),
+        };
+  return readReply(await requestJson(upstream, call, signal, replyBytesMax));
 }
 
 function membersOfRequest(request: ImageRequest): readonly (readonly [string, string | number])[] {
@@ -67,14 +50,8 @@ function toForm(request: ImageRequest): FormData {
   return form;
 }
 
-function readReply(text: string): ImageReply {
-  let replyJson: unknown;
-  try {
-    replyJson = JSON.parse(text);
-  } catch {
-    throw malformed('it is no JSON');
-  }
-  const { data, usage } = membersOf(replyJson);
+function readReply(reply: unknown): ImageReply {
+  const { data, usage } = membersOf(reply);
   const images = readElements(data).map((row) => {
     const { b64_json: base64, url } = membersOf(row);
     if (typeof base64 === 'string' && base64 !== '') return Buffer.from(base64, 'base64');

@@ -22,6 +22,11 @@ export function dataSourceWhere(filter: DataSourceFilter): WhereTree<Prisma.Data
   });
 }
 
+/** The same, without data sources that are being deleted. */
+export function visibleWhere(filter: DataSourceFilter): Prisma.DataSourceWhereInput {
+  return { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
+}
+
 /** Where each alternative has the index of a person, they are alternatives here too: PostgreSQL reads all agents for an OR within. */
 function attachedTo(agents: AgentFilter): Prisma.DataSourceWhereInput {
   const toOne = (filter: AgentFilter) => ({ agents: { some: { agent: { AND: [{ isDeleted: false }, agentWhere(filter)] } } } });

@@ -9,7 +9,7 @@ import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { byTime, readingOrder, requireShortList } from '../../ground/lists/paging.ts';
 import { Store } from '../../ground/store.ts';
-import { dataSourceWhere } from './filter.ts';
+import { visibleWhere } from './filter.ts';
 import { isPlain, longMembers, readSources, toSelect, toSource } from './rows.ts';
 
 /** A connection, as sources name it. */
@@ -110,10 +110,6 @@ export class SourceLinks extends Store {
       }),
     );
   }
-}
-
-export function visibleWhere(filter: DataSourceFilter): Prisma.DataSourceWhereInput {
-  return { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
 }
 
 /** Sources that are not read with their links: what is long of them stays in the database until it is known to be short enough. */

@@ -10,7 +10,7 @@ import { type Place, readPage, requireShortList, requireWholePage } from '../../
 import { containing } from '../../ground/lists/where.ts';
 import { Store } from '../../ground/store.ts';
 import { openStates } from '../items/states.ts';
-import { visibleWhere } from './links.ts';
+import { visibleWhere } from './filter.ts';
 import { type DataSourceListQuery, type DataSourceState, findSourcePlaces, neverIndexed } from './places.ts';
 import { isPlain, longMembers, readSources, toSelect, toSource } from './rows.ts';
 

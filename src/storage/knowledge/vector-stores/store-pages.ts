@@ -6,10 +6,10 @@ import type { DataSourceFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
-import { readPage } from '../../ground/lists/paging.ts';
 import type { StateCount } from '../items/counts.ts';
+import { visibleWhere } from '../sources/filter.ts';
 import { fileSelect, findStoreFiles, idRange, inStore, statesOf, toFile, toFileCounts } from './rows.ts';
-import { readStores, visibleWhere } from './stores.ts';
+import { listStores, readStores } from './stores.ts';
 
 export interface OrderedPage extends PageRequest {
   readonly order: 'asc' | 'desc';
@@ -48,18 +48,7 @@ export class VectorStorePages {
 
   async list(filter: DataSourceFilter, page: OrderedPage): Promise<Page<VectorStore>> {
     const visible = { dataSource: visibleWhere(filter) };
-    const { range, direction, take } = toSpan(page);
-    const stores = await this.#db.prisma.vectorStore.findMany({
-      where: { dataSourceId: range, ...visible },
-      orderBy: { dataSourceId: direction },
-      take,
-      select: { dataSourceId: true, rowBytes: true, dataSource: { select: { rowBytes: true } } },
-    });
-    const places = stores.map(({ dataSourceId: id, rowBytes, dataSource }) => ({
-      id,
-      rowBytes: rowBytes + dataSource.rowBytes,
-    }));
-    const { rows, foundCount } = await readPage(this.#db, places, (ids) => readStores(this.#db, ids));
+    const { rows, foundCount } = await listStores(this.#db, filter, toSpan(page));
     const countAll = (most: number) => this.#db.prisma.vectorStore.count({ where: visible, take: most });
     return toPage(rows, page, ({ id }) => [id], countAll, foundCount);
   }

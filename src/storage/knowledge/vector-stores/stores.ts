@@ -16,7 +16,7 @@ import { lockRow } from '../../ground/sql/locks.ts';
 import { PublishingStore } from '../../ground/store.ts';
 import { countItems } from '../items/counts.ts';
 import { hideItems } from '../items/states.ts';
-import { dataSourceWhere } from '../sources/filter.ts';
+import { visibleWhere } from '../sources/filter.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
 import { itemsWith } from './attributes.ts';
 import { readPassages } from './passages.ts';
@@ -86,19 +86,8 @@ export class VectorStoreStore extends PublishingStore {
   }
 
   /** By the time they were made; ids sort by it too. */
-  async list(filter: DataSourceFilter, page: IdPage): Promise<RowMatches<VectorStore>> {
-    const { range, direction, take } = idRange(page);
-    const stores = await this.db.prisma.vectorStore.findMany({
-      where: { dataSourceId: range, dataSource: visibleWhere(filter) },
-      orderBy: { dataSourceId: direction },
-      take,
-      select: { dataSourceId: true, rowBytes: true, dataSource: { select: { rowBytes: true } } },
-    });
-    const places = stores.map(({ dataSourceId: id, rowBytes, dataSource }) => ({
-      id,
-      rowBytes: rowBytes + dataSource.rowBytes,
-    }));
-    return readPage(this.db, places, (ids) => readStores(this.db, ids));
+  list(filter: DataSourceFilter, page: IdPage): Promise<RowMatches<VectorStore>> {
+    return listStores(this.db, filter, idRange(page));
   }
 
   /** Sets the day of expiry anew: a change is a use. */
@@ -259,8 +248,23 @@ export class VectorStoreStore extends PublishingStore {
 /** Searches note the use of a store this often. */
 const touchEveryMs = 60_000;
 
-export function visibleWhere(filter: DataSourceFilter): Prisma.DataSourceWhereInput {
-  return { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
+/** The stores of a range of ids, as many as fit into a page. */
+export async function listStores(
+  db: Database,
+  filter: DataSourceFilter,
+  { range, direction, take }: ReturnType<typeof idRange>,
+): Promise<RowMatches<VectorStore>> {
+  const stores = await db.prisma.vectorStore.findMany({
+    where: { dataSourceId: range, dataSource: visibleWhere(filter) },
+    orderBy: { dataSourceId: direction },
+    take,
+    select: { dataSourceId: true, rowBytes: true, dataSource: { select: { rowBytes: true } } },
+  });
+  const places = stores.map(({ dataSourceId: id, rowBytes, dataSource }) => ({
+    id,
+    rowBytes: rowBytes + dataSource.rowBytes,
+  }));
+  return readPage(db, places, (ids) => readStores(db, ids));
 }
 
 /** Stores with the states of their files, in no order. */
