@@ -28,6 +28,19 @@ export interface MetricsText {
 /** What one process measured, as values that JSON can carry. */
 export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[];
 
+let sharedRegistry: Registry | undefined;
+/**
+ * Memory, processor time and the like of this process, made once: `collectDefaultMetrics` observes garbage collection for as long as the process lives,
+ * and its observer would hold each registry that it was made for, and with it a whole service that has ended.
+ */
+function processMetrics(): Registry {
+  if (sharedRegistry === undefined) {
+    sharedRegistry = new Registry();
+    collectDefaultMetrics({ register: sharedRegistry, prefix: 'parley_' });
+  }
+  return sharedRegistry;
+}
+
 /** The measurements of one process. Labels are operation names and statuses, never ids or paths of callers. */
 export class Metrics {
   readonly #registry = new Registry();
@@ -47,7 +60,11 @@ export class Metrics {
   readonly #uncounted: (() => void)[] = [];
 
   constructor() {
-    collectDefaultMetrics({ register: this.#registry, prefix: 'parley_' });
+    const ofProcess = processMetrics();
+    for (const { name } of ofProcess.getMetricsAsArray()) {
+      const metric = ofProcess.getSingleMetric(name);
+      if (metric !== undefined) this.#registry.registerMetric(metric);
+    }
   }
 
   /** @param path  of the route, for traces; undefined for requests without one. */
