@@ -52,6 +52,8 @@ export interface DatabaseParts {
   /** The processes that have an embedded database together with this one. */
   readonly siblings: SiblingLink | undefined;
   readonly pool: Pool;
+  /** On the same pool: `prismaOn(pool)`. */
+  readonly prisma: PrismaClient;
   readonly room: Room;
   readonly pageMaxBytes: number;
   readonly listMaxBytes: number;
@@ -88,6 +90,11 @@ const unread = {
 /** Turns Prisma's own time limits off: the server ends slow statements, and the pool limits the wait for a connection. */
 const transactionLimits = { maxWait: 2_147_483_647, timeout: 2_147_483_647 };
 
+/** Prisma's client of a database. */
+export function prismaOn(pool: Pool): PrismaClient {
+  return new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: transactionLimits, omit: unread });
+}
+
 /**
  * The database behind every store: one pool, and one Prisma client on it. What runs within `transaction` is part of it, whichever store it asks: a
  * function of the domain makes one transaction of the writes of several stores and of their audit entry. `pool` alone stands outside.
@@ -117,7 +124,7 @@ export class Database implements Sql {
     this.room = parts.room;
     this.pageMaxBytes = parts.pageMaxBytes;
     this.listMaxBytes = parts.listMaxBytes;
-    this.#client = new PrismaClient({ adapter: new PrismaPg(parts.pool), transactionOptions: transactionLimits, omit: unread });
+    this.#client = parts.prisma;
   }
 
   /** Whether no other process uses this database, so that nothing need be shared with one and none can have died with work. */

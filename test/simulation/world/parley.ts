@@ -60,6 +60,7 @@ export async function startParley(host: Host, parts: ParleyParts): Promise<Simul
     kind: 'server',
     siblings: undefined,
     pool,
+    prisma: server.prisma.join(host, pool),
     direct: undefined,
     prepares: true,
     room: { noteFull: () => undefined, shortage: async () => undefined },

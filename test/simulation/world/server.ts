@@ -9,6 +9,7 @@ import { Client, type ClientConfig, Pool, type PoolConfig, type QueryResult } fr
 import { WireServer } from '../../../src/storage/ground/embedded/wire-server.ts';
 import { migrate } from '../../../src/storage/ground/migrations/migrate.ts';
 import { permissionNotes } from './permissions.ts';
+import { SharedPrisma } from './prisma.ts';
 import type { Choices } from './random.ts';
 import type { Host, Timeline } from './timeline.ts';
 
@@ -75,6 +76,7 @@ export class SimulatedServer {
   #holder: SimulatedClient | undefined;
   #waiting: (() => void)[] = [];
   #clock = '';
+  readonly prisma: SharedPrisma;
   /** Executed for simulated processes. */
   statements = 0;
 
@@ -83,6 +85,7 @@ export class SimulatedServer {
     this.#db = db;
     this.#folder = folder;
     this.#direct = new Pool({ ...this.#address, max: 1 });
+    this.prisma = new SharedPrisma(timeline, this.#address);
   }
 
   /** @param timeline  its globals are taken already: what this waits for is real. */
@@ -98,6 +101,8 @@ export class SimulatedServer {
     process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
     await wire.listen(join(folder, '.s.PGSQL.5432'));
     const server = new SimulatedServer(timeline, db, folder);
+    // Not by the first process, which may die meanwhile.
+    await server.prisma.client.$connect();
     await migrate(server.#direct);
     await db.exec(worldClock);
     await db.exec(permissionNotes);

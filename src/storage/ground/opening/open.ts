@@ -4,7 +4,7 @@ import type { ClientBase, Pool, PoolConfig } from 'pg';
 import type { FairQueue } from '../../../lib/flow/fair-queue.ts';
 import type { Settings } from '../../../settings.ts';
 import { refuseUnfinishedMove } from '../../move/progress.ts';
-import { Database } from '../database.ts';
+import { Database, prismaOn } from '../database.ts';
 import { noteMigration } from '../embedded/data-folder.ts';
 import { type EmbeddedServer, startConfiguredEmbedded } from '../embedded/embedded.ts';
 import type { UpgradeCopy } from '../embedded/upgrade-copy.ts';
@@ -95,6 +95,7 @@ async function connect(
     kind,
     siblings: embeddedServer?.siblings?.link,
     pool,
+    prisma: prismaOn(pool),
     direct,
     prepares: settings.DATABASE_PREPARED_STATEMENTS === 'on',
     room,
