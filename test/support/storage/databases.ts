@@ -106,12 +106,26 @@ export async function removeEverything(): Promise<void> {
   for (const { datname } of rows) await dropDatabase(datname);
 }
 
-/** Removes the folders of test runs that were killed: they stand in memory, and no run takes this long. */
+/** The name of this test run, which tells its process. */
+export const newRunName = () => `${process.pid}x${randomBytes(4).toString('hex')}`;
+
+/** Removes the folders of test runs that were killed: they stand in memory, and one run has had nine gigabytes of them. */
 export function removeLeftovers(): void {
   const before = Date.now() - 6 * 3_600_000;
   for (const folder of [memory, tmpdir()].flatMap((parent) => globSync(join(parent, 'parley-test-*')))) {
+    const pid = Number(/parley-test-(\d+)x/.exec(folder)?.[1]);
     const { mtimeMs = before } = statSync(folder, { throwIfNoEntry: false }) ?? {};
-    if (mtimeMs < before) rmSync(folder, { recursive: true, force: true });
+    // A number that another process has meanwhile keeps a folder for six hours, which no run takes.
+    if (mtimeMs < before || (pid > 0 && !isRunning(pid))) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Of another user, it runs.
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { loadSettings } from '../../../src/settings.ts';
 import { closeDeps, createDeps } from '../../../src/start/compose.ts';
 import { makePreparedDatabase } from '../../../src/start/prepare-database.ts';
 import { FolderInUseError } from '../../../src/storage/ground/embedded/lock.ts';
-import { emptyPlace, folderPrefix, removeEverything, removeLeftovers, type Template } from '../storage/databases.ts';
+import { emptyPlace, folderPrefix, newRunName, removeEverything, removeLeftovers, type Template } from '../storage/databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,7 +25,7 @@ const root = join(import.meta.dirname, '../../..');
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   removeLeftovers();
   // The test workers inherit both.
-  process.env.TEST_RUN = randomBytes(4).toString('hex');
+  process.env.TEST_RUN = newRunName();
   process.env.SAMPLE_SEED ??= String(randomInt(2 ** 31));
   const removeTemporaryFiles = useOwnTemporaryFolder();
   await Promise.all([
