@@ -222,8 +222,12 @@ describe('spreadsheet', { timeout: 120_000 }, () => {
     ],
     ['no workbook', { operation: 'read', file: 'broken.xlsx' }, /cannot be read|cannot be worked with/],
   ])('tells the model of %s', async (_what, args, message) => {
-    const { call } = spreadsheetOf(new MemoryFiles([file('broken.xlsx', Buffer.from('PK\x03\x04 this is no archive'))]));
-    await call({ operation: 'create', file: 'a.xlsx', values: [[1]] });
+    const book = excel.write(excel.utils.book_new(excel.utils.aoa_to_sheet([[1]]), 'Sheet1'), {
+      type: 'buffer',
+      bookType: 'xlsx',
+    });
+    const broken = Buffer.from('PK\x03\x04 this is no archive');
+    const { call } = spreadsheetOf(new MemoryFiles([file('a.xlsx', book), file('broken.xlsx', broken)]));
     await expect(call(args)).rejects.toThrow(message);
   });
 
