@@ -56,6 +56,7 @@ let upstreamOfWorker: Promise<Upstream> | undefined;
 
 /**
  * A running service for the tests of one file: `const { service, make } = await withService()` at the top of the file.
+ * It runs then, so people and agents of the whole file are constants below it: `const ann = await make.person()`.
  *
  * Other files use the same service, so a file makes organizations of its own and changes nothing that belongs to all.
  *
