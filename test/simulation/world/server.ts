@@ -131,6 +131,11 @@ export class SimulatedServer {
     this.#weather = weather;
   }
 
+  /** Whether a transaction is open. It ends only while time passes. */
+  get isHeld(): boolean {
+    return this.#holder !== undefined;
+  }
+
   /** Reads or writes as the world, between the transactions of processes: no happening may wait for it. */
   async look<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     while (this.#holder !== undefined) await new Promise<void>((resolve) => this.#waiting.push(resolve));

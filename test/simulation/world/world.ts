@@ -183,6 +183,8 @@ export class World {
     await timeline.pass(2 * usageLeaseMs + 3_000, () => false);
     this.permissions?.searchEverywhere();
     await timeline.pass(5_000, () => this.permissions?.isAnswered !== false);
+    // The oracle reads between transactions, while time stands still.
+    await timeline.pass(60_000, () => !server.isHeld);
     return wasAtRest;
   }
 
