@@ -1,9 +1,5 @@
-/** Whether this run tries every row and every property as often as it says: `PROPERTY_RUNS=all`, as `.ci/run` does. */
+/** Whether this run tries every case: `PROPERTY_RUNS=all`, as `.ci/run` does. */
 export const triesAll = process.env.PROPERTY_RUNS === 'all';
-
-/** Which half of the cases of each row a run of all rows tries: `CASES_HALF`, 0 or 1, by which `.ci/run` takes turns; absent: both halves. */
-const half = triesAll && process.env.CASES_HALF ? Number(process.env.CASES_HALF) : undefined;
-if (half !== undefined && half !== 0 && half !== 1) throw new Error('CASES_HALF is 0 or 1');
 
 /** Chooses the cases of properties. The same in every run, so that a change does not fail because of an older fault. */
 export const propertySeed = Number(process.env.PROPERTY_SEED ?? 20_261_122);
@@ -41,12 +37,12 @@ export function sampledOperations<T extends readonly [title: string, ...unknown[
 
 /**
  * The cases of one row of a table that this run tries, where rows and cases meet in the same code: each row tries other cases, so that some row tries
- * each; never none. With CASES_HALF, each row tries half of its cases, and each case half of the rows, and the other half of both with the other value.
+ * each; never none.
  *
  * @param turn  the number of the row.
  */
 export function inTurn<T>(cases: readonly T[], turn: number): readonly T[] {
-  return half === undefined ? oneInSo(cases, oneIn, turn) : oneInSo(cases, 2, turn + half);
+  return oneInSo(cases, oneIn, turn);
 }
 
 function oneInSo<T>(cases: readonly T[], distance: number, turn: number): readonly T[] {
@@ -54,11 +50,8 @@ function oneInSo<T>(cases: readonly T[], distance: number, turn: number): readon
   return tried.length > 0 ? tried : cases.slice(turn % Math.max(1, cases.length)).slice(0, 1);
 }
 
-/** The two halves of a table are the same in each run, so that two runs try all of it. */
-const scatterSeed = half === undefined ? sampleSeed : propertySeed;
-
 /** Neighbours of a table are alike, and so are every second or third: a hash of the place picks them evenly, whatever the order means. */
 function scattered(index: number): number {
-  const mixed = Math.imul((index + scatterSeed) ^ ((index + scatterSeed) >>> 15), 0x2c1b3c6d);
+  const mixed = Math.imul((index + sampleSeed) ^ ((index + sampleSeed) >>> 15), 0x2c1b3c6d);
   return (mixed ^ (mixed >>> 13)) >>> 0;
 }
