@@ -49,6 +49,9 @@ if (newDatabase?.isPrepared === false) await dropTemplates();
 // As if the migrations had just been applied.
 if (newDatabase?.isPrepared === true) await db.exec('UPDATE parley_migrations SET applied_at = now()');
 const upkeep = new Upkeep({ db, log: files, guard });
+// Before the first statement: on a full disk a first start would make its account, and refuse everything a second later.
+guard.check();
+await upkeep.run(true);
 const server = new WireServer(db, { transactionIdleMsMax, log: files, upkeep });
 await server.listen(socketPath);
 const looking = setInterval(() => server.look(), lookEveryMs).unref();
