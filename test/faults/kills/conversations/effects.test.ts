@@ -44,11 +44,11 @@ function script(calls: readonly Call[]) {
   );
 }
 /** Begins a response, kills its process when `isInside` holds, and goes on with another one. */
-async function killedIn(tool: object, isInside: (ann: TestClient, chat: string) => Promise<void>) {
+async function killedIn(tool: object, isInside: (ann: TestClient, chat: string, id: string) => Promise<void>) {
   const { parley, ann } = await world.launch(env);
   const { status, body } = await ann.post(path, { model, input: 'Do it', tools: [tool], background: true });
   expect(status, JSON.stringify(body)).toBe(200);
-  await eventually(() => isInside(ann, body.conversation.id), 60_000);
+  await eventually(() => isInside(ann, body.conversation.id, body.id), 60_000);
   await parley.kill('SIGKILL');
   return { id: body.id as string, conversation: body.conversation.id as string };
 }
@@ -171,7 +171,11 @@ describe.each([
       if (!isRead(request)) return { toolCalls: [{ id: 'call_1', name: 'desk__act', arguments: '{}' }] };
       return isKilled ? { text: 'It is done.' } : { gate: never };
     });
-    const { id } = await killedIn(tool, async () => expect(world.upstream.requests.some(isRead)).toBe(true));
+    const { id } = await killedIn(tool, async (ann, _chat, response) => {
+      expect(world.upstream.requests.some(isRead)).toBe(true);
+      // The model is asked while the outcome is still being stored.
+      expect(JSON.stringify((await ann.get(`${path}/${response}`)).body.output)).toContain('mcp_result');
+    });
     isKilled = true;
     const ann = await world.recover(env);
     expect(await endedResponse(ann, id)).toMatchObject({ error: null, status: 'completed' });
