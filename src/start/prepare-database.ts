@@ -12,8 +12,8 @@ import { migrate } from '../storage/ground/migrations/migrate.ts';
 import { openPool } from '../storage/ground/opening/pool.ts';
 
 /**
- * Makes the database that first starts copy, unless it is there: the tables of Parley, those of the job queue with its queues, and no row of an installation. A process
- * that is killed meanwhile leaves nothing that a start would take. Also a program of its own: a first start that had none runs it at the lowest priority,
+ * Makes the database that first starts copy, unless it is there: the tables of Parley, those of the job queue with its queues, and no row of an
+ * installation. A process that is killed meanwhile leaves nothing that a start would take. Also a program of its own: a first start that had none runs it at the lowest priority,
  * and so do the build of the image and `npm run pack`.
  *
  * @throws FolderInUseError while another process makes it; Error where the installation cannot be written.

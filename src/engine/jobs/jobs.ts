@@ -133,7 +133,10 @@ export class Jobs {
     else tx.afterCommit(wake);
   }
 
-  /** Registers the worker of a job; call it before `start`. What `options` leave out is as the table of queues has it. The signal fires when the process stops or the job exceeds its time limit. */
+  /**
+   * Registers the worker of a job; call it before `start`. What `options` leave out is as the table of queues has it. The signal fires when the process
+   * stops or the job exceeds its time limit.
+   */
   work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void {
     this.#workers.push({
       name,

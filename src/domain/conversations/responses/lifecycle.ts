@@ -66,9 +66,7 @@ export async function getResponse(
   id: string,
   include: readonly string[] = [],
 ): Promise<ResponseState> {
-  const faults = new Faults();
-  const includes = readIncludes(include, faults);
-  faults.throwIfAny();
+  const includes = requireIncludes(include);
   await findResponse(deps, caller, id);
   const { head, ...run } = await loadState(deps.runs.replay(id));
   return { ...run, head: withIncludes(head, includes), output: await openOutput(deps, caller, run.output) };
@@ -112,9 +110,7 @@ export async function followResponse(
   { afterSequence, include = [] }: { readonly afterSequence: number; readonly include?: readonly string[] | undefined },
   signal: AbortSignal,
 ): Promise<RunEventStream> {
-  const faults = new Faults();
-  readIncludes(include, faults);
-  faults.throwIfAny();
+  requireIncludes(include);
   await requireEvents(deps, await findResponse(deps, caller, id), afterSequence);
   return closeEvents(deps, caller, deps.runs.follow(id, afterSequence, signal));
 }
@@ -240,4 +236,11 @@ function missing(): DomainError {
 
 function notPaused(run: Run): DomainError {
   return new DomainError('RESPONSE_NOT_PAUSED', `This response is ${run.status}: only a paused one can be resumed`);
+}
+
+function requireIncludes(names: readonly string[]): readonly string[] {
+  const faults = new Faults();
+  const includes = readIncludes(names, faults);
+  faults.throwIfAny();
+  return includes;
 }

@@ -18,7 +18,11 @@ export function readPageInput({ after, before, first, order }: ListRequest): IdP
   return { most, after: after ?? undefined, before: before ?? undefined, limit: most + 1, order: order ?? 'desc' };
 }
 
-/** A page of stores, whose ids may be those of stores that are gone: they sort by time. @throws DomainError like `readPageInput`, and naming an end that is no id of a store. */
+/**
+ * A page of stores, whose ids may be those of stores that are gone: they sort by time.
+ *
+ * @throws DomainError like `readPageInput`, and naming an end that is no id of a store.
+ */
 export function readStorePageInput(input: ListRequest): IdPage & { readonly most: number } {
   const page = readPageInput(input);
   for (const end of ['after', 'before'] as const) {
