@@ -1,11 +1,13 @@
 import type { Pool } from 'pg';
+import { timeOfIdStart } from '../../../src/entities/ground/ids.ts';
 import { readMigrations } from '../../../src/storage/ground/migrations/migrate.ts';
 import { earlierMigrationsFolder } from '../../../src/storage/ground/migrations/migrations-folder.ts';
 
 /**
  * The schema of a database in sorted lines, for comparisons: tables, columns in their order, indexes, constraints, triggers, functions, sequences,
  * partitions, settings and the rows that migrations write. Left out are the names of indexes of partitions, which PostgreSQL chooses, and those of
- * NOT NULL, which it keeps since version 18.
+ * NOT NULL, which it keeps since version 18. Months of the ledger and the audit log are counted from the first one: databases that were made before and
+ * after the end of a month have the same schema.
  */
 export async function describeSchema(pool: Pool): Promise<readonly string[]> {
   const { rows } = await pool.query<{ line: string }>(`
@@ -37,7 +39,23 @@ export async function describeSchema(pool: Pool): Promise<readonly string[]> {
       WHERE datname = current_database()
     UNION ALL SELECT concat_ws(' ', 'row', audit_sinks::text) FROM audit_sinks
     UNION ALL SELECT concat_ws(' ', 'row', id, since <= now()) FROM lexeme_numberings`);
-  return rows.map(({ line }) => line).sort();
+  return countMonths(rows.map(({ line }) => line)).sort();
+}
+
+/** `usage_entries_2026_11` becomes `usage_entries_month 1`, and the bounds of that table `'use_month 1'` and `'use_month 2'`. */
+function countMonths(lines: readonly string[]): string[] {
+  const name = /((?:usage|audit)_entries)_(\d{4}_\d{2})/g;
+  const first = lines.flatMap((line) => [...line.matchAll(name)].map(([, , month = '']) => month)).sort()[0] ?? '';
+  const count = (month: string) => 12 * Number(month.slice(0, 4)) + Number(month.slice(5));
+  const number = (month: string) => `month ${count(month) - count(first) + 1}`;
+  return lines.map((line) =>
+    line
+      .replaceAll(name, (_, table: string, month: string) => `${table}_${number(month)}`)
+      .replaceAll(/'(use_|aud_)([0-9a-z]{10})'/g, (bound, prefix: string, start: string) => {
+        const at = timeOfIdStart(prefix + start).toISOString();
+        return at.endsWith('-01T00:00:00.000Z') ? `'${prefix}${number(at.slice(0, 7).replace('-', '_'))}'` : bound;
+      }),
+  );
 }
 
 /** Notes in a new database that it began with the migrations that its first one stands for. */
