@@ -15,7 +15,7 @@ import { RunStop, type StopChange, shutdownMessage } from '../control/stop.ts';
 import { keyRevoked } from './closing.ts';
 import { RunChanges } from './run-changes.ts';
 import { RunReaders } from './run-readers.ts';
-import { StoredWorker, type WorkerDeps } from './worker.ts';
+import { StoredWorker, type WorkerDeps, type WorkOutcome } from './worker.ts';
 
 const takenPerSweep = 50;
 /** Most waiting runs whose secrets are kept. */
@@ -178,9 +178,10 @@ export class StoredRuns {
   }
 
   async cutOff(runId: string): Promise<void> {
-    const worker = new StoredWorker(runId, this.#workerDeps);
-    this.#ending.add(worker);
-    await worker.work({ manner: 'ending', secrets: undefined }).finally(() => this.#ending.delete(worker));
+    // The lease may run out before the end is written, and another process begins the run again.
+    let outcome: WorkOutcome;
+    do outcome = await this.#endNow(runId);
+    while (outcome === 'lost');
     // The former worker may write nothing more.
     this.#workers.get(runId)?.stop(new RunStop('lost', 'The run was cut off'));
     this.#deps.storage.signals.publish('run-cancel', runId);
@@ -203,6 +204,12 @@ export class StoredRuns {
     clearInterval(this.#heartbeat);
     for (const unsubscribe of this.#subscriptions) unsubscribe();
     this.#changes.close();
+  }
+
+  #endNow(runId: string): Promise<WorkOutcome> {
+    const worker = new StoredWorker(runId, this.#workerDeps);
+    this.#ending.add(worker);
+    return worker.work({ manner: 'ending', secrets: undefined }).finally(() => this.#ending.delete(worker));
   }
 
   #take(runId: string, manner: LeaseManner, secrets: Readonly<Record<string, string>> | undefined): void {

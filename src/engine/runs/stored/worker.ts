@@ -54,6 +54,9 @@ export interface WorkOptions {
   readonly onLeased?: (run: LeasedRun) => void;
 }
 
+/** `ended`: its end is written. `lost`: this process had it, and another one ends it. `refused`: it could not be taken. */
+export type WorkOutcome = 'ended' | 'lost' | 'refused';
+
 /** One stored run in this process, from taking its lease to the terminal event or to losing it. */
 export class StoredWorker {
   readonly runId: string;
@@ -107,21 +110,21 @@ export class StoredWorker {
     this.#secrets = Object.assign(this.#secrets ?? {}, secrets);
   }
 
-  /** Works on the run until its end. @returns false when another process has it. */
-  async work({ manner, secrets, onLeased }: WorkOptions): Promise<boolean> {
+  /** Works on the run until its end, or until another process has it. */
+  async work({ manner, secrets, onLeased }: WorkOptions): Promise<WorkOutcome> {
     const { runs, owner, leaseMs } = this.#deps;
     if (secrets !== undefined) this.addSecrets(secrets);
     let isOver = false;
     try {
       const askedAt = LeaseClock.now();
       const run = await runs.lease(this.runId, owner, leaseMs, manner);
-      if (run === undefined) return false;
+      if (run === undefined) return 'refused';
       this.#fence = run.fence;
       this.#clock.renewed(askedAt);
       onLeased?.(run);
-      await this.#run(run, manner === 'ending');
+      const outcome = await this.#run(run, manner === 'ending');
       isOver = true;
-      return true;
+      return outcome;
     } finally {
       this.#scope.close(isOver);
       this.log.close();
@@ -129,7 +132,7 @@ export class StoredWorker {
     }
   }
 
-  async #run(run: LeasedRun, isCutOff: boolean): Promise<void> {
+  async #run(run: LeasedRun, isCutOff: boolean): Promise<WorkOutcome> {
     const { runs, loop, onWritten } = this.#deps;
     const fold = await this.#load(run);
     const charges = this.#charges;
@@ -146,24 +149,27 @@ export class StoredWorker {
         onWritten(run.id, events);
       },
     });
+    let isEnded = false;
     for await (const batch of this.#events(run, fold, writer, isCutOff)) {
       const last = batch.at(-1);
       if (last === undefined || !isTerminal(last)) await writer.add(batch);
-      else if (!this.#mustLeave(run, fold, last)) await this.#finish(run, writer, batch, fold, isCutOff);
+      else if (!this.#mustLeave(run, fold, last)) isEnded = await this.#finish(run, writer, batch, fold, isCutOff);
       else await this.#leave(writer);
     }
     // No output was stored. A process that restarts the run, now or after this one ends, charges for it.
     const isLeft = this.#stopKind === 'shutdown' || (charges.isHolding && (await runs.wasBegunAgain(run.id, run.attempt)));
     if (!isLeft) charges.release();
+    return isEnded ? 'ended' : 'lost';
   }
 
+  /** @returns false when another process has the run. */
   async #finish(
     run: LeasedRun,
     writer: LogWriter,
     events: readonly RunEvent[],
     fold: RunFold,
     dropsOutput: boolean,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const snapshot = terminalRun(events);
     const { span } = fold;
     const messages = dropsOutput ? span.inputs.flatMap((input) => input.messages) : toTranscriptMessages(snapshot, span);
@@ -171,11 +177,12 @@ export class StoredWorker {
     const facts = this.#factsOf(run, fold, events);
     this.#charges.holdForEnd(run.id, run.fence);
     const finishResult = await writer.finish({ events, run: snapshot, messages, chatName, dropsOutput, facts });
-    if (finishResult === undefined) return;
+    if (finishResult === undefined) return false;
     this.#charges.release();
     this.#deps.onEnded(snapshot.status);
     this.#deps.onOver(run.id, run.chatId);
     if (finishResult.next !== null) this.#deps.onNext(finishResult.next);
+    return true;
   }
 
   /** What the row of the run says of its work, over all processes. */

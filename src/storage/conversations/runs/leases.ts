@@ -29,7 +29,7 @@ export interface LeasedRun extends Run {
 
 /**
  * How a lease is taken. `free`: no process holds the run. `forced`: from the process that holds it. `ending`: like `forced`, only to write the end of
- * the run, which is not restarted.
+ * the run, which is not restarted: a process that takes it over before the end is written cancels it.
  */
 export type LeaseManner = 'free' | 'forced' | 'ending';
 
@@ -60,6 +60,7 @@ export class RunLeases extends Store {
       `with before as (select id, "startedAt", least("leaseUntil", now()) as "heldUntil" from runs where id = $1 for no key update)
          update runs set ${leaseSql.taken('run', '$2', '$3')},
            attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
+           "cancelRequestedAt" = case when $4 = 'ending' then coalesce("cancelRequestedAt", now()) else "cancelRequestedAt" end,
            "startedAt" = coalesce(runs."startedAt", now()), "updatedAt" = now()
          from before where runs.id = before.id and status = 'in_progress' and not "isWaiting"
            and ($4 <> 'free' or ${leaseSql.isFree('run', '$2')})

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Person } from '../../../../support/make.ts';
 import { eventually } from '../../../../support/processes/eventually.ts';
 import { transcriptOf } from '../../../../support/runs/answers.ts';
@@ -6,7 +6,7 @@ import { withService } from '../../../../support/service.ts';
 import { heldAnswer, type UpstreamRequest } from '../../../../support/upstream.ts';
 
 /** Messages that meet in one chat. */
-const { make, upstream } = await withService('model');
+const { make, upstream, service } = await withService('model');
 
 const ann = await make.person();
 const agentId = (await make.agent({ owner: ann, instructions: 'Answer.' })).id;
@@ -113,6 +113,26 @@ describe('a message to a chat that is being answered', () => {
     goOn();
     expect(await transcriptOf(ann, id)).toEqual(['user: A', 'user: C', 'assistant: Done.']);
     expect(asked(upstream.requests[1])).toEqual(['user: A', 'user: C']);
+  });
+
+  it('force: cuts the run also when another process takes it before its end is written', async () => {
+    const { id, first, goOn } = await busyChat();
+    const { runs } = service.deps.storage.conversations;
+    const finish = runs.finish.bind(runs);
+    const cancelRequests: boolean[] = [];
+    // As a process whose machine stands still for longer than its lease.
+    const finishing = vi.spyOn(runs, 'finish').mockImplementationOnce(async (runId, ...rest) => {
+      const taken = await runs.lease(runId, 'another process', 60_000, 'forced');
+      cancelRequests.push(taken?.isCancelRequested === true);
+      return finish(runId, ...rest);
+    });
+    onTestFinished(() => finishing.mockRestore());
+    const run = await place(id, 'C', 'force');
+    expect((await ended(run.id)).message?.content).toBe('Done.');
+    expect(cancelRequests).toEqual([true]);
+    expect(await typesOf(first)).toContain('run.cancelled');
+    goOn();
+    expect(await transcriptOf(ann, id)).toEqual(['user: A', 'user: C', 'assistant: Done.']);
   });
 
   it('is refused when as many wait as may (THREAD_WAITING_MAX)', async () => {
