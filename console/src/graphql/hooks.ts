@@ -164,6 +164,29 @@ interface FurtherPages<Node> {
   readonly pages: readonly Connection<Node>[];
 }
 
+/** Variables of a query that brings one page of a list. */
+interface ListVariables {
+  readonly after?: string | null | undefined;
+}
+
+export interface List<Result, Node> extends PageData<Result> {
+  readonly pages: MorePages<Node>;
+  /** It is there, and nothing is in it. */
+  readonly isEmpty: boolean;
+}
+
+/** The list of a page, whose one query also brings its further pages. `pick` finds the list in a reply. */
+export function useList<Result, Variables extends ListVariables, Node extends { readonly id: string }>(
+  query: Document<Result, Variables>,
+  variables: Variables,
+  pick: (data: Result) => Connection<Node> | undefined,
+): List<Result, Node> {
+  const page = usePage(query, variables);
+  const first = page.data === undefined ? undefined : pick(page.data);
+  const pages = useMorePages(first, async (after) => pick(await run(query, { ...variables, after })));
+  return { ...page, pages, isEmpty: first !== undefined && pages.nodes.length === 0 };
+}
+
 /**
  * The pages of a list behind its first one, which the query of the page brings. `load` asks for the page after a cursor. When the first page comes
  * anew, the further ones are loaded anew too: what changed may stand in them. Where it ends elsewhere than before, they wait for `loadMore`.

@@ -1,9 +1,10 @@
 import type { ParleyError } from '@parley/client';
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { MorePages } from '../graphql/hooks.ts';
 import { useText } from '../text/text.ts';
 import styles from './feedback.module.css';
-import { Button } from './form/button.tsx';
+import { Button, type ButtonLook } from './form/button.tsx';
 import { useFaultWords } from './form/faults/words.ts';
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad';
@@ -94,6 +95,25 @@ export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all the same
         <span key={line} />
       ))}
+    </div>
+  );
+}
+
+/** The foot of a list: brings its next page, and says why one did not come. */
+export function ShowMore({
+  pages: { hasMore, isLoadingMore, error, loadMore },
+  ...look
+}: Pick<ButtonLook, 'size' | 'variant'> & {
+  readonly pages: Pick<MorePages<{ readonly id: string }>, 'hasMore' | 'isLoadingMore' | 'error' | 'loadMore'>;
+}) {
+  const { t } = useText();
+  if (!hasMore) return null;
+  return (
+    <div className={styles.more}>
+      <ErrorNote error={error} />
+      <Button {...look} isBusy={isLoadingMore} onClick={loadMore}>
+        {t('Show more')}
+      </Button>
     </div>
   );
 }

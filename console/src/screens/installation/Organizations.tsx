@@ -1,14 +1,12 @@
 import { Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { run } from '../../graphql/client.ts';
-import { useMorePages, useMutate, usePage } from '../../graphql/hooks.ts';
+import { useList, useMutate, usePage } from '../../graphql/hooks.ts';
 import { useText } from '../../text/text.ts';
-import { ErrorNote, Skeleton } from '../../ui/feedback.tsx';
+import { ErrorNote, ShowMore, Skeleton } from '../../ui/feedback.tsx';
 import { Button, IconButton } from '../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../ui/form/faults/find.ts';
 import type { FieldError } from '../../ui/form/field.tsx';
 import { SelectField, TextField } from '../../ui/form/fields.tsx';
-import { ShowMore } from '../../ui/more.tsx';
 import { FormDialog } from '../../ui/overlay/form-dialog.tsx';
 import { Section, Table } from '../../ui/page.tsx';
 import {
@@ -25,11 +23,7 @@ import styles from './installation.module.css';
 export function Organizations() {
   const { t, number } = useText();
   const [edited, setEdited] = useState<OrganizationRowFragment | 'new'>();
-  const { data, error, isLoading, reload } = usePage(InstallationOrganizationsDocument, {});
-  const pages = useMorePages(
-    data?.organizations,
-    async (after) => (await run(InstallationOrganizationsDocument, { after })).organizations,
-  );
+  const { error, isLoading, reload, pages } = useList(InstallationOrganizationsDocument, {}, (data) => data.organizations);
   const limit = (value: number | null) => (value === null ? t('none') : number(value));
   return (
     <Section

@@ -6,7 +6,7 @@ import { useLive, useMorePages, usePage } from '../../graphql/hooks.ts';
 import { Readings } from '../../graphql/readings.ts';
 import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../ui/feedback.tsx';
 import { Button } from '../../ui/form/button.tsx';
 import { SearchInput, Select } from '../../ui/form/field.tsx';
 import { Page, Toolbar } from '../../ui/page.tsx';
@@ -84,14 +84,8 @@ function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmp
   };
   const { data, error, isLoading, reload } = usePage(SourceListDocument, variables);
   const first = data?.dataSources;
-  const {
-    nodes,
-    hasMore,
-    isLoadingMore,
-    error: moreError,
-    loadMore,
-  } = useMorePages(first, async (after) => (await run(SourceListDocument, { ...variables, after })).dataSources);
-  const sources = useLiveSources(nodes, reload);
+  const pages = useMorePages(first, async (after) => (await run(SourceListDocument, { ...variables, after })).dataSources);
+  const sources = useLiveSources(pages.nodes, reload);
   useStateNews(sources);
   const isNarrowed = search !== '' || type !== '' || state !== '';
   const isEmpty = data !== undefined && sources.length === 0 && !isNarrowed;
@@ -121,17 +115,11 @@ function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmp
           <option value="USAGE_COUNT">{t('Most used first')}</option>
         </Select>
       </Toolbar>
-      <ErrorNote error={error ?? moreError} onRetry={reload} />
+      <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={6} /> : null}
       {sources.length > 0 ? <SourceTable sources={sources} /> : null}
       {data !== undefined && sources.length === 0 ? <p className={styles.quiet}>{t('No matching sources.')}</p> : null}
-      {hasMore ? (
-        <div className={styles.more}>
-          <Button onClick={loadMore} isBusy={isLoadingMore}>
-            {t('Show more')}
-          </Button>
-        </div>
-      ) : null}
+      <ShowMore pages={pages} />
     </>
   );
 }

@@ -1,10 +1,8 @@
 import { ThumbsDown, ThumbsUp } from 'lucide-react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { run } from '../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../graphql/hooks.ts';
+import { useList, useLiveReload } from '../../graphql/hooks.ts';
 import { useText } from '../../text/text.ts';
-import { Badge, EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
-import { ShowMore } from '../../ui/more.tsx';
+import { Badge, EmptyState, ErrorNote, ShowMore, Skeleton } from '../../ui/feedback.tsx';
 import { Card, Toolbar } from '../../ui/page.tsx';
 import { Time } from '../../ui/small.tsx';
 import { RatedAnswersDocument, type RatedAnswersQuery, RunsChangedDocument } from './documents.ts';
@@ -23,11 +21,9 @@ export function Feedback() {
   const agentId = params.get('agent');
   const rating = ratings.find((each) => each === params.get('rating')) ?? null;
   const choices = useRunChoices([agentId ?? undefined]);
-  const page = usePage(RatedAnswersDocument, { agentId, rating });
+  const page = useList(RatedAnswersDocument, { agentId, rating }, (data) => data.feedback);
   useLiveReload(RunsChangedDocument, {}, page.reload, { pauseMs: 1_000 });
-  const more = useMorePages(page.data?.feedback, (after) =>
-    run(RatedAnswersDocument, { agentId, rating, after }).then(({ feedback }) => feedback),
-  );
+  const more = page.pages;
   const change = (name: string, value: string) => {
     if (value === '') params.delete(name);
     else params.set(name, value);

@@ -5,13 +5,14 @@ import styles from './button.module.css';
 
 export type ButtonVariant = 'primary' | 'plain' | 'quiet' | 'danger';
 
-interface Look {
+export interface ButtonLook {
   readonly variant?: ButtonVariant;
   readonly size?: 'small' | 'normal';
   readonly icon?: ReactNode;
 }
 
-const joinClasses = ({ variant = 'plain', size = 'normal' }: Look) => [styles.button, styles[variant], styles[size]].join(' ');
+const joinClasses = ({ variant = 'plain', size = 'normal' }: ButtonLook) =>
+  [styles.button, styles[variant], styles[size]].join(' ');
 
 /** A button with words. While it is busy it takes no click, and keeps the focus: one that is disabled would lose it. */
 export function Button({
@@ -22,7 +23,7 @@ export function Button({
   children,
   onClick,
   ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & Look & { readonly isBusy?: boolean }) {
+}: ButtonHTMLAttributes<HTMLButtonElement> & ButtonLook & { readonly isBusy?: boolean }) {
   return (
     <button
       type="button"
@@ -48,7 +49,7 @@ export function ButtonLink({
   icon,
   href,
   children,
-}: Look & { readonly href: string; readonly children: ReactNode }) {
+}: ButtonLook & { readonly href: string; readonly children: ReactNode }) {
   return (
     <Link href={href} className={joinClasses(look(variant, size))}>
       {icon}
@@ -71,6 +72,6 @@ export function IconButton({
   );
 }
 
-function look(variant: ButtonVariant | undefined, size: Look['size']): Look {
+function look(variant: ButtonVariant | undefined, size: ButtonLook['size']): ButtonLook {
   return { variant: variant ?? 'plain', size: size ?? 'normal' };
 }

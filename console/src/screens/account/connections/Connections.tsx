@@ -1,13 +1,11 @@
 import { Link2, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { Table } from '../../../ui/page.tsx';
 import { Grants } from '../grants/Grants.tsx';
 import { ConnectDialog } from './ConnectDialog.tsx';
@@ -20,13 +18,8 @@ export function Connections({ isOfAll }: { readonly isOfAll: boolean }) {
   const { may, viewer } = useSession();
   const [isConnecting, setConnecting] = useState(false);
   const variables = { ofOrganization: isOfAll };
-  const { data, error, isLoading, reload } = usePage(ConnectionsDocument, variables);
+  const { error, isLoading, reload, pages, isEmpty } = useList(ConnectionsDocument, variables, (data) => data.connections);
   useLiveReload(ConnectionsChangedDocument, variables, reload);
-  const pages = useMorePages(
-    data?.connections,
-    async (after) => (await run(ConnectionsDocument, { ...variables, after })).connections,
-  );
-  const isEmpty = data !== undefined && pages.nodes.length === 0;
   const connect =
     !isOfAll && may('CONNECTIONS_WRITE') && viewer.role !== 'AUDITOR' ? (
       <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setConnecting(true)}>

@@ -1,12 +1,10 @@
 import { useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload } from '../../../graphql/hooks.ts';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { ConnectionsChangedDocument } from '../connections/documents.ts';
 import { GrantsDocument } from './documents.ts';
@@ -20,17 +18,14 @@ export function Grants() {
   const { t } = useText();
   const { may, viewer } = useSession();
   const [isGranting, setGranting] = useState(false);
-  const { data, error, isLoading, reload } = usePage(GrantsDocument, {});
+  const { error, isLoading, reload, pages, isEmpty } = useList(GrantsDocument, {}, (data) => data.grants);
   // A connection that is deleted is granted to nobody any more.
   useLiveReload(ConnectionsChangedDocument, ownConnections, reload);
-  const pages = useMorePages(data?.grants, async (after) => (await run(GrantsDocument, { after })).grants);
   return (
     <Section title={t('Granted to agents')} lead={t('What of yours an agent may open when you ask it. Nobody else sees this.')}>
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={2} /> : null}
-      {data !== undefined && pages.nodes.length === 0 ? (
-        <p className={styles.quiet}>{t('You grant nothing to any agent.')}</p>
-      ) : null}
+      {isEmpty ? <p className={styles.quiet}>{t('You grant nothing to any agent.')}</p> : null}
       {pages.nodes.length === 0 ? null : (
         <ul className={styles.rows}>
           {pages.nodes.map((grant) => (

@@ -1,12 +1,10 @@
 import { FolderInput } from 'lucide-react';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { ChatImportsChangedDocument, ChatImportsDocument } from './documents.ts';
 import { ImportForm } from './ImportForm.tsx';
@@ -16,9 +14,8 @@ import { ImportRow } from './ImportRow.tsx';
 export function Imports() {
   const { t } = useText();
   const { viewer } = useSession();
-  const { data, error, isLoading, reload } = usePage(ChatImportsDocument, {});
+  const { error, isLoading, reload, pages, isEmpty } = useList(ChatImportsDocument, {}, (data) => data.chatImports);
   useLiveReload(ChatImportsChangedDocument, {}, reload);
-  const pages = useMorePages(data?.chatImports, async (after) => (await run(ChatImportsDocument, { after })).chatImports);
   const mayWrite = viewer.role !== 'AUDITOR';
   return (
     <PeoplePage
@@ -29,7 +26,7 @@ export function Imports() {
       <Section title={t('Your imports')}>
         <ErrorNote error={error} onRetry={reload} />
         {isLoading ? <Skeleton lines={4} /> : null}
-        {data !== undefined && pages.nodes.length === 0 ? (
+        {isEmpty ? (
           <EmptyState icon={<FolderInput size={26} aria-hidden />} title={t('Nothing was imported yet')}>
             {t('Each file that you import stands here, with what it brought and what was left out. It can be undone.')}
           </EmptyState>

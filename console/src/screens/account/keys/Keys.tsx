@@ -1,14 +1,12 @@
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { Table } from '../../../ui/page.tsx';
 import { type CreateKeyMutation, type KeyRowFragment, KeysChangedDocument, KeysDocument } from './documents.ts';
 import { KeyForm } from './KeyForm.tsx';
@@ -25,10 +23,8 @@ export function Keys({ isOfAll }: { readonly isOfAll: boolean }) {
   const isMaking = new URLSearchParams(useSearch()).has('new') && mayMake;
   const [made, setMade] = useState<CreateKeyMutation['createApiKey']>();
   const variables = { orgId: isOfAll ? viewer.organization.id : null };
-  const { data, error, isLoading, reload } = usePage(KeysDocument, variables);
+  const { error, isLoading, reload, pages, isEmpty } = useList(KeysDocument, variables, (data) => data.apiKeys);
   useLiveReload(KeysChangedDocument, { ofOrganization: isOfAll }, reload);
-  const pages = useMorePages(data?.apiKeys, async (after) => (await run(KeysDocument, { ...variables, after })).apiKeys);
-  const isEmpty = data !== undefined && pages.nodes.length === 0;
   const make = mayMake ? (
     <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => go('/account/keys?new')}>
       {t('New key')}

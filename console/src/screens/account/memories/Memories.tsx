@@ -1,15 +1,13 @@
 import { Brain, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload, useMutate } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Badge, EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { Select } from '../../../ui/form/field.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Toolbar } from '../../../ui/page.tsx';
@@ -34,9 +32,8 @@ export function Memories() {
   const [scope, setScope] = useState<(typeof scopes)[number]>('');
   const [edited, setEdited] = useState<MemoryRowFragment | 'new'>();
   const variables = { scope: scope === '' ? null : scope };
-  const { data, error, isLoading, reload } = usePage(MemoriesDocument, variables);
+  const { error, isLoading, reload, pages, isEmpty } = useList(MemoriesDocument, variables, (data) => data.memories);
   useLiveReload(MemoriesChangedDocument, {}, reload);
-  const pages = useMorePages(data?.memories, async (after) => (await run(MemoriesDocument, { ...variables, after })).memories);
   const forget = useMutate(DeleteMemoriesDocument);
   const mayWrite = viewer.role !== 'AUDITOR';
   const onForget = async () => {
@@ -52,7 +49,6 @@ export function Memories() {
     say(t('{count, plural, one {# memory is} other {# memories are}} deleted.', { count: result.deleteMemories.deletedCount }));
     reload();
   };
-  const isEmpty = data !== undefined && pages.nodes.length === 0;
   const add = mayWrite ? (
     <Button icon={<Plus size={17} aria-hidden />} onClick={() => setEdited('new')}>
       {t('Add a memory')}

@@ -1,15 +1,13 @@
 import { Pencil, Plus, SquareSlash, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useMutate } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Badge, EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { SearchInput } from '../../../ui/form/field.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Toolbar } from '../../../ui/page.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
@@ -23,10 +21,8 @@ export function Prompts() {
   const [typed, setTyped] = useState('');
   const search = useDelayed(typed.trim()) || null;
   const [edited, setEdited] = useState<PromptRowFragment | 'new'>();
-  const { data, error, isLoading, reload } = usePage(PromptsDocument, { search });
-  const pages = useMorePages(data?.prompts, async (after) => (await run(PromptsDocument, { search, after })).prompts);
+  const { error, isLoading, reload, pages, isEmpty } = useList(PromptsDocument, { search }, (data) => data.prompts);
   const mayWrite = viewer.role !== 'AUDITOR';
-  const isEmpty = data !== undefined && pages.nodes.length === 0;
   const add = mayWrite ? (
     <Button icon={<Plus size={17} aria-hidden />} onClick={() => setEdited('new')}>
       {t('Add a prompt')}

@@ -1,17 +1,15 @@
 import { CalendarClock, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useMutate } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { usePolling } from '../../../parts/people/polling.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
+import { Badge, EmptyState, ErrorNote, Note, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { Switch } from '../../../ui/form/field.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
@@ -30,11 +28,9 @@ export function Schedules({ isOfAll }: { readonly isOfAll: boolean }) {
   const { may, viewer } = useSession();
   const [isMaking, setMaking] = useState(false);
   const variables = { ofOrganization: isOfAll };
-  const { data, error, isLoading, reload } = usePage(SchedulesDocument, variables);
-  const pages = useMorePages(data?.schedules, async (after) => (await run(SchedulesDocument, { ...variables, after })).schedules);
+  const { error, isLoading, reload, pages, isEmpty } = useList(SchedulesDocument, variables, (data) => data.schedules);
   const isWorking = pages.nodes.some(({ runs }) => runs.nodes.some(({ status }) => status === 'PENDING' || status === 'RUNNING'));
   usePolling(isWorking, reload);
-  const isEmpty = data !== undefined && pages.nodes.length === 0;
   const make =
     !isOfAll && may('CHATS_WRITE') && viewer.role !== 'AUDITOR' ? (
       <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setMaking(true)}>

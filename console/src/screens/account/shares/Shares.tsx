@@ -1,15 +1,13 @@
 import { Link as LinkIcon } from 'lucide-react';
 import { useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import { useSession } from '../../../parts/session/session.tsx';
 import { ChatSharesDocument } from '../../../parts/shares/documents.ts';
 import { ShareRows } from '../../../parts/shares/ShareRows.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Select } from '../../../ui/form/field.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { Toolbar } from '../../../ui/page.tsx';
 
 /** Links to chats that the reader made; administrators see those of the organization too. */
@@ -17,11 +15,7 @@ export function Shares() {
   const { t } = useText();
   const { viewer } = useSession();
   const [ofOrganization, setOfOrganization] = useState(false);
-  const { data, error, isLoading, reload } = usePage(ChatSharesDocument, { ofOrganization });
-  const pages = useMorePages(
-    data?.chatShares,
-    async (after) => (await run(ChatSharesDocument, { ofOrganization, after })).chatShares,
-  );
+  const { error, isLoading, reload, pages, isEmpty } = useList(ChatSharesDocument, { ofOrganization }, (data) => data.chatShares);
   return (
     <PeoplePage
       title={t('Shared chats')}
@@ -41,7 +35,7 @@ export function Shares() {
       )}
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={5} /> : null}
-      {data !== undefined && pages.nodes.length === 0 ? (
+      {isEmpty ? (
         <EmptyState icon={<LinkIcon size={26} aria-hidden />} title={t('Nothing is shared')}>
           {t(
             'The head of a chat has the button “Share this chat”: it makes a link for people whom you name, or for everybody in the organization.',

@@ -1,14 +1,12 @@
 import { ScrollText } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { AuditFilters, type AuditWishes, noWishes, toFilter } from './AuditFilters.tsx';
 import { AuditRow, ReadsRow } from './AuditRow.tsx';
 import { AuditLogDocument } from './documents.ts';
@@ -21,8 +19,7 @@ export function AuditLog() {
   const targetId = new URLSearchParams(useSearch()).get('target');
   const [wishes, setWishes] = useState<AuditWishes>(noWishes);
   const filter = { ...toFilter(wishes), targetId };
-  const { data, error, isLoading, reload } = usePage(AuditLogDocument, { filter });
-  const pages = useMorePages(data?.auditLog, async (after) => (await run(AuditLogDocument, { filter, after })).auditLog);
+  const { error, isLoading, reload, pages, isEmpty } = useList(AuditLogDocument, { filter }, (data) => data.auditLog);
   const groups = useMemo(() => foldReads(pages.nodes), [pages.nodes]);
   useFilledPage(pages, groups.length);
   const isFiltered = targetId !== null || wishes !== noWishes;
@@ -42,7 +39,7 @@ export function AuditLog() {
       )}
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={8} /> : null}
-      {data !== undefined && pages.nodes.length === 0 ? (
+      {isEmpty ? (
         <EmptyState
           icon={<ScrollText size={26} aria-hidden />}
           title={isFiltered ? t('No entry fits') : t('Nothing has happened yet')}

@@ -1,7 +1,6 @@
 import { Plus, Wallet } from 'lucide-react';
 import { useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useMutate } from '../../../graphql/hooks.ts';
 import { BudgetBar } from '../../../parts/budgets/BudgetBar.tsx';
 import budgetStyles from '../../../parts/budgets/budgets.module.css';
 import {
@@ -14,11 +13,10 @@ import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { findFault } from '../../../ui/form/faults/find.ts';
 import { Field, TextInput } from '../../../ui/form/field.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Card, Section } from '../../../ui/page.tsx';
@@ -30,9 +28,7 @@ export function Budgets() {
   const { t } = useText();
   const { may } = useSession();
   const [edited, setEdited] = useState<BudgetRowFragment | 'new'>();
-  const { data, error, isLoading, reload } = usePage(BudgetsDocument, {});
-  const pages = useMorePages(data?.budgets, async (after) => (await run(BudgetsDocument, { after })).budgets);
-  const isEmpty = data !== undefined && pages.nodes.length === 0;
+  const { data, error, isLoading, reload, pages, isEmpty } = useList(BudgetsDocument, {}, (data) => data.budgets);
   const currency = data?.viewer.costCurrency ?? 'USD';
   const make = may('ADMIN_WRITE') ? (
     <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setEdited('new')}>

@@ -1,16 +1,14 @@
 import { Plus, UsersRound } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { SearchInput } from '../../../ui/form/field.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
@@ -27,10 +25,9 @@ export function Groups() {
   const [typed, setTyped] = useState('');
   const search = useDelayed(typed.trim());
   const variables = { search: search === '' ? null : search };
-  const { data, error, isLoading, reload } = usePage(GroupsDocument, variables);
+  const { data, error, isLoading, reload, pages } = useList(GroupsDocument, variables, (data) => data.groups);
   // What changes among people is told to administrators.
   useLiveReload(PeopleChangedDocument, {}, reload, { pause: !may('ADMIN_READ') });
-  const pages = useMorePages(data?.groups, async (after) => (await run(GroupsDocument, { ...variables, after })).groups);
   const isEmpty = data !== undefined && pages.nodes.length === 0 && search === '';
   const make = may('GROUPS_WRITE') ? (
     <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setMaking(true)}>

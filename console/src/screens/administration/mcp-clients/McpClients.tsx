@@ -1,14 +1,12 @@
 import { Plug, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useMutate } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { DeleteMcpOauthClientDocument, type McpOauthClientRowFragment, McpOauthClientsDocument } from './documents.ts';
@@ -19,12 +17,7 @@ export function McpClients() {
   const { t } = useText();
   const { may } = useSession();
   const [edited, setEdited] = useState<McpOauthClientRowFragment | 'new'>();
-  const { data, error, isLoading, reload } = usePage(McpOauthClientsDocument, {});
-  const pages = useMorePages(
-    data?.mcpOauthClients,
-    async (after) => (await run(McpOauthClientsDocument, { after })).mcpOauthClients,
-  );
-  const isEmpty = data !== undefined && pages.nodes.length === 0;
+  const { error, isLoading, reload, pages, isEmpty } = useList(McpOauthClientsDocument, {}, (data) => data.mcpOauthClients);
   const make = may('ADMIN_WRITE') ? (
     <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setEdited('new')}>
       {t('New client')}

@@ -1,14 +1,12 @@
 import { Mail, UserPlus } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload, useMutate } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Badge, EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Table } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
@@ -21,15 +19,13 @@ export function Invitations() {
   const { may, viewer } = useSession();
   const [, go] = useLocation();
   const orgId = viewer.organization.id;
-  const { data, error, isLoading, reload } = usePage(InvitationsDocument, { orgId });
+  const { error, isLoading, reload, pages, isEmpty } = useList(InvitationsDocument, { orgId }, (data) => data.invitations);
   useLiveReload(PeopleChangedDocument, {}, reload);
-  const pages = useMorePages(data?.invitations, async (after) => (await run(InvitationsDocument, { orgId, after })).invitations);
   const invite = may('ADMIN_WRITE') ? (
     <Button variant="primary" icon={<UserPlus size={17} aria-hidden />} onClick={() => go('/people?new')}>
       {t('Invite')}
     </Button>
   ) : undefined;
-  const isEmpty = data !== undefined && pages.nodes.length === 0;
   return (
     <PeoplePage
       title={t('Invitations')}

@@ -1,16 +1,14 @@
 import { UserPlus, Users } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Badge, EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { SearchInput, Select } from '../../../ui/form/field.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
@@ -29,9 +27,8 @@ export function Members() {
   const [isActive, setActive] = useState(true);
   const search = useDelayed(typed.trim());
   const variables = { orgId: viewer.organization.id, isActive, search: search === '' ? null : search };
-  const { data, error, isLoading, reload } = usePage(MembersDocument, variables);
+  const { data, error, isLoading, reload, pages, isEmpty } = useList(MembersDocument, variables, (data) => data.users);
   useLiveReload(PeopleChangedDocument, {}, reload);
-  const pages = useMorePages(data?.users, async (after) => (await run(MembersDocument, { ...variables, after })).users);
   return (
     <PeoplePage
       title={t('People')}
@@ -61,7 +58,7 @@ export function Members() {
       </Toolbar>
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={8} /> : null}
-      {data !== undefined && pages.nodes.length === 0 ? <NoPeople isSearch={search !== ''} isActive={isActive} /> : null}
+      {isEmpty ? <NoPeople isSearch={search !== ''} isActive={isActive} /> : null}
       {pages.nodes.length === 0 ? null : (
         <Table label={t('People')}>
           <thead>

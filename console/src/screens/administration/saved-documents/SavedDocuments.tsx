@@ -1,14 +1,12 @@
 import { Braces, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useMutate } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, Note, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
@@ -20,12 +18,7 @@ export function SavedDocuments() {
   const { t } = useText();
   const { may } = useSession();
   const [edited, setEdited] = useState<SavedDocumentRowFragment | 'new'>();
-  const { data, error, isLoading, reload } = usePage(SavedDocumentsDocument, {});
-  const pages = useMorePages(
-    data?.savedDocuments,
-    async (after) => (await run(SavedDocumentsDocument, { after })).savedDocuments,
-  );
-  const isEmpty = data !== undefined && pages.nodes.length === 0;
+  const { error, isLoading, reload, pages, isEmpty } = useList(SavedDocumentsDocument, {}, (data) => data.savedDocuments);
   const make = may('ADMIN_WRITE') ? (
     <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setEdited('new')}>
       {t('New document')}

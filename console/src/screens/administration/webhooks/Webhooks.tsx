@@ -1,14 +1,12 @@
 import { Plus, Webhook as WebhookIcon } from 'lucide-react';
 import { useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
 import { usePolling } from '../../../parts/people/polling.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, Note, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
 import { WebhooksDocument } from './documents.ts';
@@ -21,13 +19,11 @@ export function Webhooks() {
   const { may } = useSession();
   const [isMaking, setMaking] = useState(false);
   const [secret, setSecret] = useState<string>();
-  const { data, error, isLoading, reload } = usePage(WebhooksDocument, {});
-  const pages = useMorePages(data?.webhooks, async (after) => (await run(WebhooksDocument, { after })).webhooks);
+  const { error, isLoading, reload, pages, isEmpty } = useList(WebhooksDocument, {}, (data) => data.webhooks);
   usePolling(
     pages.nodes.some(({ deliveries }) => deliveries.nodes.some(({ status }) => status === 'PENDING')),
     reload,
   );
-  const isEmpty = data !== undefined && pages.nodes.length === 0;
   const make = may('ADMIN_WRITE') ? (
     <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setMaking(true)}>
       {t('New webhook')}

@@ -5,7 +5,7 @@ import { run } from '../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { SearchInput, Select } from '../../../ui/form/field.tsx';
 import { Page, Toolbar } from '../../../ui/page.tsx';
@@ -91,14 +91,7 @@ export function AgentList() {
       ) : (
         <AgentGallery agents={pages.nodes} categories={data?.agentCategories ?? []} />
       )}
-      <ErrorNote error={pages.error} onRetry={pages.loadMore} />
-      {pages.hasMore ? (
-        <div className={styles.more}>
-          <Button isBusy={pages.isLoadingMore} onClick={pages.loadMore}>
-            {t('Show more')}
-          </Button>
-        </div>
-      ) : null}
+      <ShowMore pages={pages} />
       {isNewAsked && mayWrite ? <NewAgent onClose={() => go('/agents', { replace: true })} /> : null}
       {isImporting ? <ImportAgent onClose={() => setImporting(false)} /> : null}
     </Page>

@@ -1,9 +1,7 @@
 import { useDeferredValue, useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
+import { ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { SearchInput } from '../../../ui/form/field.tsx';
 import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { Avatar } from '../../../ui/small.tsx';
@@ -78,22 +76,17 @@ function AgentChoices({
   const { t } = useText();
   const [typed, setTyped] = useState('');
   const search = useDeferredValue(typed.trim()) || null;
-  const { data, error, isLoading } = usePage(ChatAgentsDocument, { search, after: null });
-  const more = useMorePages(data?.agents, async (after) => (await run(ChatAgentsDocument, { search, after })).agents);
+  const { error, isLoading, pages: more } = useList(ChatAgentsDocument, { search, after: null }, (data) => data.agents);
   const others = more.nodes.filter(({ id }) => id !== ownId);
   return (
     <fieldset className={styles.choices}>
       <legend>{t('Other agents')}</legend>
       <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} />
-      <ErrorNote error={error ?? more.error} />
+      <ErrorNote error={error} />
       {isLoading ? <Skeleton lines={3} /> : null}
       {!isLoading && others.length === 0 ? <p>{t('Nothing found')}</p> : null}
       <ul>{others.map(({ id, name }) => draw({ kind: 'agent', id, name }))}</ul>
-      {more.hasMore ? (
-        <Button size="small" isBusy={more.isLoadingMore} onClick={more.loadMore}>
-          {t('Show more')}
-        </Button>
-      ) : null}
+      <ShowMore pages={more} size="small" />
     </fieldset>
   );
 }

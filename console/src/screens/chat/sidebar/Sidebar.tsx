@@ -1,10 +1,9 @@
 import { FolderOpen, Library, Plus, X } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { Link } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { SearchInput } from '../../../ui/form/field.tsx';
 import { type Chat_EntryFragment, ChatListChangesDocument, ChatListDocument } from '../documents.ts';
@@ -119,21 +118,21 @@ function NoChats() {
 
 function FoundChats({ search, chatId, isHeld, ...acts }: ListProps & { readonly search: string }) {
   const { t } = useText();
-  const { data, error, isLoading, reload } = usePage(ChatListDocument, { first: 30, after: null, search });
+  const {
+    error,
+    isLoading,
+    reload,
+    pages: more,
+  } = useList(ChatListDocument, { first: 30, after: null, search }, (data) => data.chats);
   useLiveReload(ChatListChangesDocument, {}, reload);
-  const more = useMorePages(data?.chats, async (after) => (await run(ChatListDocument, { first: 30, after, search })).chats);
   const matches = useHeld(more.nodes, isHeld);
   return (
     <>
-      <ErrorNote error={error ?? more.error} />
+      <ErrorNote error={error} />
       {isLoading ? <Skeleton lines={3} /> : null}
       {!isLoading && matches.length === 0 && error === undefined ? <p className={styles.nothing}>{t('Nothing found')}</p> : null}
       <Group title={t('Found')} chats={matches} chatId={chatId} {...acts} />
-      {more.hasMore ? (
-        <Button size="small" variant="quiet" isBusy={more.isLoadingMore} onClick={more.loadMore}>
-          {t('Show more')}
-        </Button>
-      ) : null}
+      <ShowMore pages={more} size="small" variant="quiet" />
     </>
   );
 }

@@ -1,10 +1,8 @@
 import { ChevronDown } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
+import { ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { SearchInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { Avatar } from '../../../ui/small.tsx';
@@ -65,14 +63,13 @@ function AgentChoice({
   const { t } = useText();
   const [typed, setTyped] = useState('');
   const search = useDeferredValue(typed.trim()) || null;
-  const { data, error, isLoading } = usePage(ChatAgentsDocument, { search, after: null });
-  const more = useMorePages(data?.agents, async (after) => (await run(ChatAgentsDocument, { search, after })).agents);
+  const { error, isLoading, pages: more } = useList(ChatAgentsDocument, { search, after: null }, (data) => data.agents);
   const first = search === null ? offered : [];
   const shown = [...first, ...more.nodes.filter(({ id }) => !first.some((agent) => agent.id === id))];
   return (
     <>
       <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} />
-      <ErrorNote error={error ?? more.error} />
+      <ErrorNote error={error} />
       {isLoading ? <Skeleton lines={4} /> : null}
       {!isLoading && shown.length === 0 ? <p>{t('Nothing found')}</p> : null}
       <ul className={styles.agents}>
@@ -88,11 +85,7 @@ function AgentChoice({
           </li>
         ))}
       </ul>
-      {more.hasMore ? (
-        <Button isBusy={more.isLoadingMore} onClick={more.loadMore}>
-          {t('Show more')}
-        </Button>
-      ) : null}
+      <ShowMore pages={more} />
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { SearchInput } from '../../../ui/form/field.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
@@ -77,11 +77,7 @@ export function EntryBrowser({
         ))}
       </ul>
       {data !== undefined && further.nodes.length === 0 ? <p className={styles.hint}>{t('There is nothing here.')}</p> : null}
-      {further.hasMore ? (
-        <Button size="small" onClick={further.loadMore} isBusy={further.isLoadingMore}>
-          {t('Show more')}
-        </Button>
-      ) : null}
+      <ShowMore pages={further} size="small" />
       {chosen.length > 0 ? (
         <p className={styles.hint}>{t('Chosen: {names}', { names: chosen.map(({ name }) => name).join(', ') })}</p>
       ) : null}

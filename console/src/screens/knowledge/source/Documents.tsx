@@ -1,11 +1,9 @@
 import { FileText } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList } from '../../../graphql/hooks.ts';
 import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
-import { Badge, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
+import { Badge, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { SearchInput, Select } from '../../../ui/form/field.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
@@ -35,23 +33,17 @@ export function Documents({ source }: { readonly source: Source }) {
   const [openId, setOpenId] = useState<string>();
   const search = useDelayed(typed.trim());
   const variables = { id, search: search === '' ? null : search, status: group === '' ? null : [...groups[group]] };
-  const { data, error, isLoading, reload } = usePage(SourceItemsDocument, variables);
-  const {
-    nodes,
-    hasMore,
-    isLoadingMore,
-    error: moreError,
-    loadMore,
-  } = useMorePages(
-    data?.dataSource?.items,
-    async (after) => (await run(SourceItemsDocument, { ...variables, after })).dataSource?.items,
+  const { data, error, isLoading, reload, pages, isEmpty } = useList(
+    SourceItemsDocument,
+    variables,
+    (data) => data.dataSource?.items,
   );
   const changes = useChanges(source);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another count is the reason to load it again
   useEffect(() => {
     if (data !== undefined) reload();
   }, [changes]);
-  const open = nodes.find((item) => item.id === openId);
+  const open = pages.nodes.find((item) => item.id === openId);
   return (
     <>
       <Toolbar>
@@ -64,12 +56,12 @@ export function Documents({ source }: { readonly source: Source }) {
           <option value="skipped">{t('Left out')}</option>
         </Select>
       </Toolbar>
-      <ErrorNote error={error ?? moreError} onRetry={reload} />
+      <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={6} /> : null}
-      {data !== undefined && nodes.length === 0 ? (
+      {isEmpty ? (
         <p className={styles.quiet}>{search === '' && group === '' ? t('No documents yet') : t('No matching documents.')}</p>
       ) : null}
-      {nodes.length === 0 ? null : (
+      {pages.nodes.length === 0 ? null : (
         <Table label={t('Documents')}>
           <thead>
             <tr>
@@ -85,19 +77,13 @@ export function Documents({ source }: { readonly source: Source }) {
             </tr>
           </thead>
           <tbody>
-            {nodes.map((item) => (
+            {pages.nodes.map((item) => (
               <ItemRow key={item.id} item={item} onOpen={() => setOpenId(item.id)} />
             ))}
           </tbody>
         </Table>
       )}
-      {hasMore ? (
-        <div className={knowledge.more}>
-          <Button onClick={loadMore} isBusy={isLoadingMore}>
-            {t('Show more')}
-          </Button>
-        </div>
-      ) : null}
+      <ShowMore pages={pages} />
       <ItemDialog item={open} canEdit={source.canEdit} onClose={() => setOpenId(undefined)} />
     </>
   );

@@ -4,7 +4,7 @@ import { run } from '../../../graphql/client.ts';
 import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
-import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
+import { Badge, ErrorNote, ShowMore } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { RetrySourceDocument, SourceFailuresDocument } from '../documents.ts';
@@ -21,20 +21,14 @@ export function Failures({ source }: { readonly source: Source }) {
   const { id, statistics, canEdit, activeRun } = source;
   const { data, error, reload } = usePage(SourceFailuresDocument, { id });
   const first = data?.dataSource?.failedItems;
-  const {
-    nodes,
-    hasMore,
-    isLoadingMore,
-    error: moreError,
-    loadMore,
-  } = useMorePages(first, async (after) => (await run(SourceFailuresDocument, { id, after })).dataSource?.failedItems);
+  const pages = useMorePages(first, async (after) => (await run(SourceFailuresDocument, { id, after })).dataSource?.failedItems);
   const retry = useMutate(RetrySourceDocument);
   const changes = useChanges(source);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another count is the reason to load it again
   useEffect(() => {
     if (data !== undefined) reload();
   }, [changes]);
-  if (nodes.length === 0) return <ErrorNote error={error} onRetry={reload} />;
+  if (pages.nodes.length === 0) return <ErrorNote error={error} onRetry={reload} />;
   const mayRetry = canEdit && activeRun === null && statistics.failedCount > 0;
   return (
     <Section
@@ -48,9 +42,9 @@ export function Failures({ source }: { readonly source: Source }) {
         ) : undefined
       }
     >
-      <ErrorNote error={retry.error ?? moreError} />
+      <ErrorNote error={retry.error} />
       <ul className={styles.list} aria-label={t('Not read')}>
-        {nodes.map((item) => (
+        {pages.nodes.map((item) => (
           <li key={item.id}>
             <div className={styles.itemHead}>
               <b>{item.name}</b>
@@ -61,11 +55,7 @@ export function Failures({ source }: { readonly source: Source }) {
           </li>
         ))}
       </ul>
-      {hasMore ? (
-        <Button onClick={loadMore} isBusy={isLoadingMore}>
-          {t('Show more')}
-        </Button>
-      ) : null}
+      <ShowMore pages={pages} />
     </Section>
   );
 }

@@ -1,10 +1,8 @@
 import { useEffect } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList } from '../../../graphql/hooks.ts';
 import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
-import { Badge, ErrorNote, Skeleton, type Tone } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
+import { Badge, ErrorNote, ShowMore, Skeleton, type Tone } from '../../../ui/feedback.tsx';
 import { Table } from '../../../ui/page.tsx';
 import { formatMs, Time } from '../../../ui/small.tsx';
 import { type RunEntryFragment, SourceHistoryDocument, type SourceRunStatus, type SourceRunTrigger } from '../documents.ts';
@@ -16,14 +14,7 @@ import { useChanges } from './use-changes.ts';
 export function History({ source }: { readonly source: Source }) {
   const { t } = useText();
   const { id } = source;
-  const { data, error, isLoading, reload } = usePage(SourceHistoryDocument, { id });
-  const {
-    nodes,
-    hasMore,
-    isLoadingMore,
-    error: moreError,
-    loadMore,
-  } = useMorePages(data?.dataSource?.runs, async (after) => (await run(SourceHistoryDocument, { id, after })).dataSource?.runs);
+  const { data, error, isLoading, reload, pages } = useList(SourceHistoryDocument, { id }, (data) => data.dataSource?.runs);
   const changes = useChanges(source);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another count is the reason to load it again
   useEffect(() => {
@@ -31,9 +22,9 @@ export function History({ source }: { readonly source: Source }) {
   }, [changes]);
   return (
     <>
-      <ErrorNote error={error ?? moreError} onRetry={reload} />
+      <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={5} /> : null}
-      {nodes.length === 0 ? null : (
+      {pages.nodes.length === 0 ? null : (
         <Table label={t('History')}>
           <thead>
             <tr>
@@ -48,19 +39,13 @@ export function History({ source }: { readonly source: Source }) {
             </tr>
           </thead>
           <tbody>
-            {nodes.map((each) => (
+            {pages.nodes.map((each) => (
               <RunRow key={each.id} entry={each} />
             ))}
           </tbody>
         </Table>
       )}
-      {hasMore ? (
-        <div className={knowledge.more}>
-          <Button onClick={loadMore} isBusy={isLoadingMore}>
-            {t('Show more')}
-          </Button>
-        </div>
-      ) : null}
+      <ShowMore pages={pages} />
     </>
   );
 }

@@ -5,8 +5,8 @@ import type { Mark } from '../../../parts/markdown/marks.ts';
 import { ReadText } from '../../../parts/markdown/ReadText.tsx';
 import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
-import { ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
-import { Button, ButtonLink } from '../../../ui/form/button.tsx';
+import { ErrorNote, Note, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
+import { ButtonLink } from '../../../ui/form/button.tsx';
 import { Switch } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { ChangeItemDocument, type ItemEntryFragment, ItemTextDocument, type ItemTextQuery } from '../documents.ts';
@@ -38,13 +38,7 @@ function ItemContent({ item, canEdit }: { readonly item: ItemEntryFragment; read
   const { data, error, isLoading, reload } = usePage(ItemTextDocument, { id });
   const first = data?.knowledgeItem?.passages;
   const numbered = first === undefined ? undefined : withIds(first);
-  const {
-    nodes,
-    hasMore,
-    isLoadingMore,
-    error: moreError,
-    loadMore,
-  } = useMorePages(numbered, async (after) => {
+  const pages = useMorePages(numbered, async (after) => {
     const page = (await run(ItemTextDocument, { id, after })).knowledgeItem?.passages;
     return page === undefined ? undefined : withIds(page);
   });
@@ -69,25 +63,21 @@ function ItemContent({ item, canEdit }: { readonly item: ItemEntryFragment; read
       {canEdit ? (
         <Switch label={t('Answers may cite it')} isOn={cite} onChange={(isOn) => void change.run({ id, cite: isOn })} />
       ) : null}
-      <ErrorNote error={error ?? moreError ?? change.error} onRetry={reload} />
+      <ErrorNote error={error ?? change.error} onRetry={reload} />
       {isLoading ? <Skeleton lines={8} /> : null}
       <h3>{t('The text that was read')}</h3>
-      {data !== undefined && nodes.length === 0 ? <p className={styles.quiet}>{t('There is none.')}</p> : null}
-      {nodes.length === 0 ? null : (
+      {data !== undefined && pages.nodes.length === 0 ? <p className={styles.quiet}>{t('There is none.')}</p> : null}
+      {pages.nodes.length === 0 ? null : (
         <div className={styles.text}>
           <ReadText
-            text={nodes.map(({ text }) => text).join('')}
+            text={pages.nodes.map(({ text }) => text).join('')}
             mimeType={originalContent.mimeType}
             marks={noMarks}
             headingLevel={4}
           />
         </div>
       )}
-      {hasMore ? (
-        <Button onClick={loadMore} isBusy={isLoadingMore}>
-          {t('Show more')}
-        </Button>
-      ) : null}
+      <ShowMore pages={pages} />
     </>
   );
 }

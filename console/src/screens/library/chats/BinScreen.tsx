@@ -1,11 +1,9 @@
 import { Trash2 } from 'lucide-react';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload, useMutate } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Time } from '../../../ui/small.tsx';
 import { LibraryPage } from '../LibraryPage.tsx';
@@ -24,11 +22,9 @@ import { useResults } from './use-results.ts';
 export function BinScreen() {
   const { t } = useText();
   const { may } = useSession();
-  const { data, error, isLoading, reload } = usePage(BinDocument, {});
+  const { error, isLoading, reload, pages, isEmpty } = useList(BinDocument, {}, (data) => data.binnedChats);
   useLiveReload(LibraryChatsChangedDocument, {}, reload);
-  const pages = useMorePages(data?.binnedChats, async (after) => (await run(BinDocument, { after })).binnedChats);
   const selection = useSelection(pages.nodes.map(({ id }) => id));
-  const isEmpty = !isLoading && error === undefined && pages.nodes.length === 0;
   return (
     <LibraryPage
       current="/library/bin"

@@ -1,14 +1,12 @@
 import { Archive, MessageSquare } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload, useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Badge, EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { SearchInput, Select } from '../../../ui/form/field.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Toolbar } from '../../../ui/page.tsx';
 import { Avatar, Time } from '../../../ui/small.tsx';
@@ -36,13 +34,11 @@ export function ChatsScreen({ archive }: { readonly archive: 'WITHOUT' | 'ONLY' 
   const [tag, setTag] = useState('');
   const [projectId, setProjectId] = useState('');
   const variables = { archive, search, tag: tag === '' ? null : tag, projectId: projectId === '' ? null : projectId };
-  const { data, error, isLoading, reload } = usePage(LibraryChatsDocument, variables);
+  const { error, isLoading, reload, pages, isEmpty } = useList(LibraryChatsDocument, variables, (data) => data.chats);
   const choices = usePage(LibraryChoicesDocument, {});
   useLiveReload(LibraryChatsChangedDocument, {}, reload);
-  const pages = useMorePages(data?.chats, async (after) => (await run(LibraryChatsDocument, { ...variables, after })).chats);
   const selection = useSelection(pages.nodes.map(({ id }) => id));
   const isNarrowed = search !== null || tag !== '' || projectId !== '';
-  const isEmpty = !isLoading && error === undefined && pages.nodes.length === 0;
   const isArchive = archive === 'ONLY';
   const onChanged = () => {
     reload();

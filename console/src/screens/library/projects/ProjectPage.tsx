@@ -1,13 +1,11 @@
 import { FolderOpen } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload, useMutate } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, ButtonLink } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Page, Section } from '../../../ui/page.tsx';
 import { Avatar, Time } from '../../../ui/small.tsx';
@@ -26,12 +24,8 @@ type Project = ProjectPartsFragment;
 /** A project: where its chats begin, the reader's chats in it, and what they are told. */
 export function ProjectPage({ id }: { readonly id: string }) {
   const { t } = useText();
-  const { data, error, isLoading, reload } = usePage(ProjectPageDocument, { id });
+  const { data, error, isLoading, reload, pages } = useList(ProjectPageDocument, { id }, (data) => data.project?.chats);
   useLiveReload(ProjectChatsChangedDocument, {}, reload);
-  const pages = useMorePages(
-    data?.project?.chats,
-    async (after) => (await run(ProjectPageDocument, { id, after })).project?.chats,
-  );
   const [isEditing, setEditing] = useState(false);
   const project = data?.project ?? undefined;
   if (isLoading)

@@ -1,15 +1,13 @@
 import { FolderOpen, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useMutate } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Badge, EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { TextAreaField, TextField } from '../../../ui/form/fields.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { FormDialog } from '../../../ui/overlay/form-dialog.tsx';
 import { Time } from '../../../ui/small.tsx';
 import { LibraryPage } from '../LibraryPage.tsx';
@@ -21,9 +19,7 @@ export function ProjectsScreen() {
   const { t } = useText();
   const { may, viewer } = useSession();
   const [isAdding, setAdding] = useState(false);
-  const { data, error, isLoading, reload } = usePage(ProjectsDocument, {});
-  const pages = useMorePages(data?.projects, async (after) => (await run(ProjectsDocument, { after })).projects);
-  const isEmpty = !isLoading && error === undefined && pages.nodes.length === 0;
+  const { error, isLoading, reload, pages, isEmpty } = useList(ProjectsDocument, {}, (data) => data.projects);
   const add = may('CHATS_WRITE') ? (
     <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setAdding(true)}>
       {t('New project')}

@@ -1,12 +1,10 @@
 import { SquareActivity } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { Link, useSearch } from 'wouter';
-import { run } from '../../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useList, useLiveReload, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { EmptyState, ErrorNote, ShowMore, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, ButtonLink } from '../../../ui/form/button.tsx';
-import { ShowMore } from '../../../ui/more.tsx';
 import { Section, Toolbar } from '../../../ui/page.tsx';
 import { RunningRunsDocument, RunsChangedDocument, RunsDocument } from '../documents.ts';
 import { useRepeat } from '../elapsed.ts';
@@ -23,7 +21,7 @@ export function RunList() {
   const search = useSearch();
   const view = useMemo(() => readView(search), [search]);
   const filter = useMemo(() => toFilter(view), [view]);
-  const page = usePage(RunsDocument, { filter });
+  const page = useList(RunsDocument, { filter }, (data) => data.runs);
   // Whoever asks for a state or for the past finds the runs in the one table.
   const showsRunning = view.status === undefined && view.until === undefined && view.feedback === undefined;
   const active = useMemo(() => ({ ...filter, since: null, status: 'IN_PROGRESS' as const }), [filter]);
@@ -35,7 +33,7 @@ export function RunList() {
   useLiveReload(RunsChangedDocument, {}, reload);
   const activeRuns = showsRunning ? (runningPage.data?.runs.nodes ?? []) : [];
   useRepeat(runningPage.reload, usageEveryMs, activeRuns.length > 0);
-  const more = useMorePages(page.data?.runs, (after) => run(RunsDocument, { filter, after }).then(({ runs }) => runs));
+  const more = page.pages;
   const past = showsRunning ? more.nodes.filter(({ status }) => status !== 'IN_PROGRESS') : more.nodes;
   const currency = page.data?.viewer.costCurrency ?? 'USD';
   const isFiltered = search !== '';

@@ -4,7 +4,7 @@ import { readableError, run } from '../../../../graphql/client.ts';
 import { useMorePages, usePage } from '../../../../graphql/hooks.ts';
 import { addToDraft } from '../../../../parts/drafts/change.ts';
 import { useText } from '../../../../text/text.ts';
-import { ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
+import { ErrorNote, Note, ShowMore, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button } from '../../../../ui/form/button.tsx';
 import { SearchInput } from '../../../../ui/form/field.tsx';
 import { Dialog } from '../../../../ui/overlay/dialog.tsx';
@@ -74,11 +74,7 @@ export function AttachDialog({ agentId, attached, onClose, onAttached }: Props) 
           ))}
         </Rows>
       )}
-      {pages.hasMore ? (
-        <Button isBusy={pages.isLoadingMore} onClick={pages.loadMore}>
-          {t('Show more')}
-        </Button>
-      ) : null}
+      <ShowMore pages={pages} />
     </Dialog>
   );
 }

@@ -8,7 +8,7 @@ import { addToDraft } from '../../../../parts/drafts/change.ts';
 import { useReadingFailures } from '../../../../parts/reading-failures.ts';
 import { useSession } from '../../../../parts/session/session.tsx';
 import { useText } from '../../../../text/text.ts';
-import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
+import { Badge, EmptyState, ErrorNote, Note, ShowMore, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { useFaultWords } from '../../../../ui/form/faults/words.ts';
 import { useConfirm } from '../../../../ui/overlay/confirm.tsx';
@@ -82,12 +82,7 @@ export function Knowledge({ agent, form, reload: reloadAgent }: SectionProps) {
           ))}
         </Rows>
       )}
-      <ErrorNote error={pages.error} onRetry={pages.loadMore} />
-      {pages.hasMore ? (
-        <Button isBusy={pages.isLoadingMore} onClick={pages.loadMore}>
-          {t('Show more')}
-        </Button>
-      ) : null}
+      <ShowMore pages={pages} />
       {mayAdd ? (
         <p>
           <Link href={`/knowledge?new&agent=${agent.id}`}>{t('Add a site, a wiki or a drive')}</Link>

@@ -1,13 +1,11 @@
 import { useState } from 'react';
-import { run } from '../../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../../graphql/hooks.ts';
+import { useList, usePage } from '../../../../graphql/hooks.ts';
 import people from '../../../../parts/people/people.module.css';
 import { useSession } from '../../../../parts/session/session.tsx';
 import { type Text, useText } from '../../../../text/text.ts';
-import { ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
+import { ErrorNote, ShowMore, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button } from '../../../../ui/form/button.tsx';
 import { SearchInput } from '../../../../ui/form/field.tsx';
-import { ShowMore } from '../../../../ui/more.tsx';
 import { Section, Table } from '../../../../ui/page.tsx';
 import { Avatar } from '../../../../ui/small.tsx';
 import { useDelayed } from '../../../../ui/use-delayed.ts';
@@ -81,11 +79,7 @@ function Seen({ sourceId, person }: { readonly sourceId: string; readonly person
   const [typed, setTyped] = useState('');
   const search = useDelayed(typed.trim());
   const variables = { id: sourceId, userId: person.id, search: search === '' ? null : search };
-  const { data, error, isLoading, reload } = usePage(OpenDocumentsDocument, variables);
-  const pages = useMorePages(
-    data?.openDocuments,
-    async (after) => (await run(OpenDocumentsDocument, { ...variables, after })).openDocuments,
-  );
+  const { data, error, isLoading, reload, pages } = useList(OpenDocumentsDocument, variables, (data) => data.openDocuments);
   const count = data?.openDocuments.totalCount ?? 0;
   return (
     <>

@@ -1,18 +1,16 @@
-import { run } from '../../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../../graphql/hooks.ts';
+import { useList } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
-import { ShowMore } from '../../../../ui/more.tsx';
+import { ErrorNote, ShowMore, Skeleton } from '../../../../ui/feedback.tsx';
 import styles from '../source.module.css';
 import { UnidentifiedPeopleDocument } from './documents.ts';
 
 /** Who is not known at a source, for administrators: they find what is open to everybody. */
 export function UnidentifiedPeople({ sourceId }: { readonly sourceId: string }) {
   const { t } = useText();
-  const { data, error, isLoading, reload } = usePage(UnidentifiedPeopleDocument, { id: sourceId });
-  const pages = useMorePages(
-    data?.unidentifiedPeople,
-    async (after) => (await run(UnidentifiedPeopleDocument, { id: sourceId, after })).unidentifiedPeople,
+  const { error, isLoading, reload, pages } = useList(
+    UnidentifiedPeopleDocument,
+    { id: sourceId },
+    (data) => data.unidentifiedPeople,
   );
   const title = t('People without an identity there');
   return (
