@@ -27,6 +27,16 @@ export interface PoolScene {
 }
 
 const poolMax = 10;
+/** What the greedy tenant begins outlasts each test, so another tenant is answered only from a place of its own. No test needs a time limit for that. */
+const lastingMs = '600000';
+const lastingEnv = {
+  PYTHON_TIMEOUT_MS: lastingMs,
+  EXTRACT_TIMEOUT_MS: lastingMs,
+  CRAWL_TIMEOUT_MS: lastingMs,
+  SEARCH_TIMEOUT_MS: lastingMs,
+  EGRESS_FETCH_TIMEOUT_MS: lastingMs,
+  EGRESS_LOOKUP_TIMEOUT_MS: lastingMs,
+};
 /** Pools that are small enough to fill. */
 export const poolEnv = {
   DEFAULT_MODEL: testModel,
@@ -45,7 +55,7 @@ export const poolEnv = {
   EGRESS_CALLS_MAX: '12',
   MCP_SESSIONS_MAX: String(poolMax),
   EGRESS_LOOKUPS_MAX: '8',
-  EGRESS_LOOKUP_TIMEOUT_MS: '60000',
+  ...lastingEnv,
 };
 const completion = { model: testModel, messages: [{ role: 'user', content: 'Hi' }] };
 const hostile = `data:application/pdf;base64,${Buffer.from(nestedFormsPdf()).toString('base64')}`;
@@ -60,10 +70,7 @@ const responseFrom = (fileUrl: string) => ({
   store: false,
   input: [{ type: 'message', role: 'user', content: [{ type: 'input_file', file_url: fileUrl, filename: 'a.txt' }] }],
 });
-/** The longest that another tenant may wait, on a busy machine; each piece of the greedy work takes 30 s, or for ever. */
-const boundMs = 20_000;
-
-/** By the name of the pool: fills it as the greedy tenant, and checks that another tenant gets its first place in time. */
+/** By the name of the pool: fills it as the greedy tenant, and checks that another tenant gets its first place meanwhile. */
 export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promise<void>>> = {
   async runs({ upstream, greedy, newcomer, leave }) {
     upstream.otherwise({ text: ['One', ' two'], restGate: never });
@@ -143,8 +150,8 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
       void greedy[call % paused.length]?.post(`${responsesPath}/${id}/pause`).catch(() => undefined);
     }
     await eventually(() => expect(service.deps.pools.countOf('requests')).toBeGreaterThanOrEqual(2));
-    expect(await within(boundMs, newcomer.get('/api/v1/ais'))).toMatchObject({ status: 200 });
-    expect(await within(boundMs, newcomer.graphql('{ viewer { keyId } }'))).toMatchObject({ status: 200 });
+    expect(await newcomer.get('/api/v1/ais')).toMatchObject({ status: 200 });
+    expect(await newcomer.graphql('{ viewer { keyId } }')).toMatchObject({ status: 200 });
   },
   async statements({ service, make, greedy, newcomer }) {
     await make.agent({ owner: newcomer });
@@ -153,7 +160,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     const left = { count: asked.length };
     for (const search of asked) void search.finally(() => (left.count -= 1));
     await eventually(() => expect(service.deps.pools.countOf('statements')).toBeGreaterThan(0));
-    expect(await within(boundMs, newcomer.get('/api/v1/ais'))).toMatchObject({ status: 200 });
+    expect(await newcomer.get('/api/v1/ais')).toMatchObject({ status: 200 });
     expect(left.count).toBeGreaterThan(0);
     await Promise.all(asked);
   },
@@ -164,7 +171,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
       who.post(responsesPath, { model: testModel, input, tools: [{ type: 'python' }], store: false });
     for (const who of greedy.slice(0, 6)) void run(who, 'slow').catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('python')).toBe(1));
-    const { status, body } = await within(boundMs, run(newcomer, 'quick'));
+    const { status, body } = await run(newcomer, 'quick');
     expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining('42')]);
   },
   async spreadsheet({ service, upstream, greedy, newcomer }) {
@@ -178,7 +185,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
       who.post(responsesPath, { model: testModel, input, tools: [{ type: 'spreadsheet' }], store: false });
     for (const who of greedy.slice(0, 6)) void run(who, 'slow').catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('spreadsheet')).toBe(1));
-    const { status, body } = await within(boundMs, run(newcomer, 'quick'));
+    const { status, body } = await run(newcomer, 'quick');
     expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining('42')]);
     expect(service.deps.pools.countOf('spreadsheet')).toBe(1);
   },
@@ -188,7 +195,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
       who.post(responsesPath, { model: testModel, input, tools: [{ type: 'web_search' }], store: false });
     for (const who of greedy.slice(0, 6)) void run(who, 'slow').catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('web-searches')).toBe(1));
-    const { status, body } = await within(boundMs, run(newcomer, 'quick'));
+    const { status, body } = await run(newcomer, 'quick');
     expect([status, body.output[0]]).toMatchObject([200, { type: 'web_search_call', status: 'completed' }]);
     expect(service.deps.pools.countOf('web-searches')).toBe(1);
   },
@@ -196,7 +203,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     upstream.otherwise({ text: 'Read' });
     for (const who of greedy.slice(0, 8)) void who.post(responsesPath, responseWith(hostile)).catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('prompt-readers')).toBe(1));
-    expect(await within(boundMs, newcomer.post(responsesPath, responseWith(text)))).toMatchObject({ status: 200 });
+    expect(await newcomer.post(responsesPath, responseWith(text))).toMatchObject({ status: 200 });
   },
   async 'export-readers'({ service, make, greedy, newcomer }) {
     const many = Array.from({ length: 2_000 }, (_, index) => claudeConversation(`chat-${index}`));
@@ -204,7 +211,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     await eventually(() => expect(service.deps.pools.countOf('export-readers')).toBeGreaterThan(0));
     const agent = await make.agent({ owner: newcomer });
     const imported = importFile(newcomer, agent.id, [claudeConversation('own')]);
-    expect(await within(boundMs, imported)).toMatchObject({ status: 'DONE', importedCount: 1 });
+    expect(await imported).toMatchObject({ status: 'DONE', importedCount: 1 });
   },
   async 'page-readers'({ service, make, site, greedy, newcomer }) {
     const crawl = async (who: Person, path: string, more: object = {}) => {
@@ -224,13 +231,13 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     for (const who of greedy.slice(0, 6)) await crawl(who, '/links', { includeUrlGlobs });
     await eventually(() => expect(service.deps.pools.countOf('page-readers')).toBeGreaterThan(0));
     const source = await crawl(newcomer, '/fair');
-    expect(await within(boundMs, indexed(newcomer, source))).toMatchObject({ indexStatus: 'INDEXED' });
+    expect(await indexed(newcomer, source)).toMatchObject({ indexStatus: 'INDEXED' });
   },
   async 'egress-calls'({ service, upstream, site, greedy, newcomer }) {
     upstream.otherwise({ text: 'Read' });
     for (const who of greedy) void who.post(responsesPath, responseFrom(`${site.url}/silent`)).catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('egress-calls')).toBeGreaterThanOrEqual(3));
-    expect(await within(boundMs, newcomer.post(responsesPath, responseFrom(`${site.url}/page`)))).toMatchObject({ status: 200 });
+    expect(await newcomer.post(responsesPath, responseFrom(`${site.url}/page`))).toMatchObject({ status: 200 });
   },
   async 'mcp-sessions'({ service, upstream, site, greedy, newcomer }) {
     upstream.otherwise({ text: 'Read' });
@@ -242,7 +249,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     // Sessions with one address are shared.
     for (const [index, who] of greedy.entries()) void callServer(who, `/silent/${index}`, 'silent').catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('mcp-sessions')).toBeGreaterThanOrEqual(poolMax / 2));
-    const { status, body } = await within(boundMs, callServer(newcomer, '/page', 'page'));
+    const { status, body } = await callServer(newcomer, '/page', 'page');
     expect([status, body.output[0].type]).toEqual([200, 'mcp_list_tools']);
     // The page is no MCP server, but it was asked.
     expect(body.output[0].error).not.toContain('share');
@@ -255,7 +262,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
       void who.post(responsesPath, named(`silent-${index}`, '/page')).catch(() => undefined);
     }
     await eventually(() => expect(service.deps.pools.countOf('egress-lookups')).toBeGreaterThanOrEqual(3));
-    expect(await within(boundMs, newcomer.post(responsesPath, named('fine', '/page')))).toMatchObject({ status: 200 });
+    expect(await newcomer.post(responsesPath, named('fine', '/page'))).toMatchObject({ status: 200 });
   },
 };
 
@@ -270,10 +277,10 @@ export async function indexingScenario({ service, make, upstream, greedy, newcom
   }
   await eventually(() => expect(service.deps.jobs.counts.running).toBeGreaterThan(0));
   // A prompt with a file does not wait for the documents that are being indexed.
-  expect(await within(boundMs, newcomer.post(responsesPath, responseWith(text)))).toMatchObject({ status: 200 });
+  expect(await newcomer.post(responsesPath, responseWith(text))).toMatchObject({ status: 200 });
   const agent = await make.agent({ owner: newcomer });
   const added = await addFile(newcomer, agent.id, 'a.txt', 'The fair opens on 9 May.');
-  expect(await within(boundMs, indexed(newcomer, added.body.id))).toMatchObject({ indexStatus: 'INDEXED' });
+  expect(await indexed(newcomer, added.body.id)).toMatchObject({ indexStatus: 'INDEXED' });
 }
 
 /** The greedy tenant got much of the pool, but not all of it. */
@@ -304,12 +311,6 @@ async function beginUpload({ url, deps }: TestService, { key }: Person) {
     if (!isTaken) expect(answer).toMatch(/^HTTP\/1.1 (429|503)[\s\S]*retry-after: 1/i);
     return { socket, isTaken };
   });
-}
-
-function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`not within ${timeoutMs} ms`)), timeoutMs);
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** The model calls one tool, then ends. @param argsOf  its arguments, for input with the word "slow" and for other input. */
