@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { checkScreen, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { scriptedUpstream, withService } from '../../../support/service.ts';
-import { heldAnswer } from '../../../support/upstream.ts';
+import { heldAnswer, type UpstreamScript } from '../../../support/upstream.ts';
 
 /** Two agents or models on one question. */
 const file = join(mkdtempSync(join(tmpdir(), 'parley-models-')), 'models.json');
@@ -37,6 +37,10 @@ async function openChat(view: View = {}) {
   };
   return { ...opened, id, transcript, comparison, ask, choose };
 }
+/** The answers of the two models, whose requests arrive in any order. */
+function answerByModel(own: UpstreamScript, other: UpstreamScript): void {
+  upstream.otherwise(({ body }) => (body?.model === 'other-model' ? other : own));
+}
 const feedbackOf = async () =>
   (await ann.graphql('{ feedback { nodes { rating tags message { content } } } }')).data.feedback.nodes as readonly {
     readonly rating: string;
@@ -50,7 +54,7 @@ describe.skipIf(!hasBrowser())('answers beside each other', () => {
     await choose(/^Compare with/, 'lab/other-model', /^Apply$/);
     await page.getByRole('list', { name: 'Compared with' }).getByText('lab/other-model').waitFor();
     const [first, second] = [heldAnswer({ text: ['At ', 'noon.'] }), heldAnswer({ text: ['About ', 'twelve.'] })];
-    upstream.next(first.script, second.script);
+    answerByModel(first.script, second.script);
     await ask('When is high tide?');
     const own = comparison.getByRole('article', { name: /openai/ });
     const other = comparison.getByRole('article', { name: /other-model/ });
@@ -92,14 +96,12 @@ describe.skipIf(!hasBrowser())('answers beside each other', () => {
     const better = poet.getByRole('button', { name: 'Better' });
     await better.click();
     await page.waitForFunction(() => document.querySelector('[aria-label="Better"][aria-pressed="true"]') !== null);
-    expect(await feedbackOf()).toEqual([{ rating: 'UP', tags: ['better'], message: { content: 'Red, they said.' } }]);
+    await expect.poll(feedbackOf).toEqual([{ rating: 'UP', tags: ['better'], message: { content: 'Red, they said.' } }]);
     await comparison
       .getByRole('article', { name: /^Harbour pilot/ })
       .getByRole('button', { name: 'Better' })
       .click();
-    await expect
-      .poll(feedbackOf, { timeout: 10_000 })
-      .toEqual([{ rating: 'UP', tags: ['better'], message: { content: 'Red.' } }]);
+    await expect.poll(feedbackOf).toEqual([{ rating: 'UP', tags: ['better'], message: { content: 'Red.' } }]);
     await poet.getByRole('button', { name: 'Go on with this one' }).click();
     await comparison.waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Poet' }).waitFor();
@@ -112,12 +114,15 @@ describe.skipIf(!hasBrowser())('answers beside each other', () => {
     const { page, comparison, ask, choose } = await openChat();
     await choose(/^Compare with/, 'lab/other-model', /^Apply$/);
     const ask2 = async () => {
-      const held = [heldAnswer({ text: ['At ', 'noon.'] }), heldAnswer({ text: ['About ', 'twelve.'] })];
-      upstream.next(...held.map(({ script }) => script));
+      const [first, second] = [heldAnswer({ text: ['At ', 'noon.'] }), heldAnswer({ text: ['About ', 'twelve.'] })];
+      answerByModel(first.script, second.script);
       await ask('When is high tide?');
       await comparison.getByText('About', { exact: true }).waitFor();
       await comparison.getByText('At', { exact: true }).waitFor();
-      return () => held.forEach(({ goOn }) => void goOn());
+      return () => {
+        first.goOn();
+        second.goOn();
+      };
     };
     const goOn = await ask2();
     await comparison.getByRole('button', { name: 'Stop this answer' }).last().click();
@@ -127,7 +132,7 @@ describe.skipIf(!hasBrowser())('answers beside each other', () => {
     await comparison.getByText('At noon.').waitFor();
     const again = await ask2();
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
-    await expect.poll(() => comparison.getByText('Stopped.').count(), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => comparison.getByText('Stopped.').count()).toBe(2);
     again();
   });
 
