@@ -276,7 +276,7 @@ function keepingUnseenGroups(caller: Caller, agent: AgentView, { groups }: Agent
 }
 
 /**
- * Deletes an agent: it disappears from every list and for every caller.
+ * Deletes an agent: it disappears from every list and for every caller, and schedules with it are paused.
  *
  * @returns the former agent, with `isDeleted` true.
  * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except owner and administrators.
@@ -287,6 +287,7 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
     throw new DomainError('FORBIDDEN', 'Only the owner of an agent and administrators may delete it');
   return deps.audit.change(caller, async () => {
     if (!(await deps.storage.agents.markDeleted(id))) throw missingAgent();
+    await deps.storage.conversations.schedules.pauseThose({ agentId: id });
     return { ...agent, isDeleted: true };
   });
 }

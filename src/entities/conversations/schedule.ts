@@ -10,6 +10,12 @@ export type ScheduleTrigger = (typeof scheduleTriggers)[number];
 export const scheduleRunStatuses = ['PENDING', 'RUNNING', 'COMPLETED', 'INCOMPLETE', 'FAILED', 'CANCELLED', 'SKIPPED'] as const;
 export type ScheduleRunStatus = (typeof scheduleRunStatuses)[number];
 
+/** Why a schedule cannot run, and what its owner does about it. */
+export const scheduleObstacles = {
+  agent: 'Its agent was deleted, or its owner may not use it any more: name another agent',
+  webhook: 'Its webhook was deleted, or does not take SCHEDULE_ENDED any more: name another webhook',
+} as const;
+
 /** Runs an agent at the times of a cron expression, as the person whose it is. */
 export interface Schedule {
   readonly id: string;

@@ -1,6 +1,12 @@
 // Raw SQL: schedules that are due are locked by `for update skip locked`, and runs that have ended are found by a join, which Prisma has no words for.
 import type { UserInputValues } from '../../entities/agents/part.ts';
-import type { Schedule, ScheduleChat, ScheduleRun, ScheduleRunStatus } from '../../entities/conversations/schedule.ts';
+import {
+  type Schedule,
+  type ScheduleChat,
+  type ScheduleRun,
+  type ScheduleRunStatus,
+  scheduleObstacles,
+} from '../../entities/conversations/schedule.ts';
 import { type Page, type PageRequest, timeKey, toPage } from '../../entities/ground/page.ts';
 import type { ScheduleModel as ScheduleRow } from '../generated/models/Schedule.ts';
 import type { Database } from '../ground/database.ts';
@@ -103,6 +109,13 @@ export class ScheduleStore extends PublishingStore {
   async update(id: string, changes: ScheduleChanges): Promise<Schedule | undefined> {
     const { count } = await this.db.prisma.schedule.updateMany({ where: { id }, data: changes });
     return count === 0 ? undefined : (await this.#schedulesBy([id]))[0];
+  }
+
+  /** Pauses the schedules that run an agent, or whose answers go to a webhook, when that is deleted. */
+  async pauseThose(where: { readonly agentId: string } | { readonly webhookId: string }): Promise<void> {
+    const pausedReason = 'agentId' in where ? scheduleObstacles.agent : scheduleObstacles.webhook;
+    const data = { isEnabled: false, pausedReason, nextRunAt: null };
+    await this.db.prisma.schedule.updateMany({ where: { ...where, isEnabled: true }, data });
   }
 
   /** Its runs end with it. @returns false when it was gone. */

@@ -1,5 +1,5 @@
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
-import type { Schedule } from '../../../entities/conversations/schedule.ts';
+import { type Schedule, scheduleObstacles } from '../../../entities/conversations/schedule.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import { type Caller, scopesOfRole } from '../../../entities/people/caller.ts';
@@ -62,7 +62,5 @@ export async function takesAnswers({ storage }: Deps, orgId: string, webhookId: 
   return webhook?.events.includes('schedule.ended') === true;
 }
 
-const webhookGone: Obstacle = {
-  reason: 'Its webhook was deleted, or does not take SCHEDULE_ENDED any more: name another webhook',
-};
-const agentGone: Obstacle = { reason: 'Its agent was deleted, or its owner may not use it any more: name another agent' };
+const webhookGone: Obstacle = { reason: scheduleObstacles.webhook };
+const agentGone: Obstacle = { reason: scheduleObstacles.agent };

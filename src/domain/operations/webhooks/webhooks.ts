@@ -117,6 +117,7 @@ export async function deleteWebhook(deps: Deps, caller: Caller, id: string): Pro
   const webhook = await getWebhook(deps, caller, id);
   await deps.audit.change(caller, async () => {
     if (!(await deps.storage.operations.webhooks.delete(id, caller.orgId))) throw missingWebhook();
+    await deps.storage.conversations.schedules.pauseThose({ webhookId: id });
     return webhook;
   });
   return webhook;

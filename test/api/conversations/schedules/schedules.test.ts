@@ -197,13 +197,6 @@ describe('a schedule pauses itself, and nothing runs, when', () => {
       },
     ],
     [
-      'the agent is deleted',
-      /^Its agent was deleted/,
-      async () => {
-        await ann.delete(`/api/v1/ais/${agentId}`);
-      },
-    ],
-    [
       'a legal hold keeps the organization',
       /^A legal hold/,
       async (_owner: Person, chief: Person) => {
@@ -232,6 +225,16 @@ describe('a schedule pauses itself, and nothing runs, when', () => {
     expect(nextRunAt).toBeNull();
     expect(runs.nodes).toEqual([{ status: 'FAILED', error: pausedReason }]);
     expect(upstream.requests).toHaveLength(0);
+  });
+
+  it('its agent is deleted, at once; one that was paused before keeps the reason', async () => {
+    const [{ id }, { id: paused }] = [await made(ann), await made(ann, { isEnabled: false })];
+    const { id: other } = await made(ann, { agentId: (await make.agent({ owner: ann })).id });
+    await ann.delete(`/api/v1/ais/${agentId}`);
+    const reason = expect.stringMatching(/^Its agent was deleted/);
+    expect(await read(ann, id)).toMatchObject({ isEnabled: false, pausedReason: reason, nextRunAt: null, nextTimes: [] });
+    expect(await read(ann, paused)).toMatchObject({ isEnabled: false, pausedReason: 'Its owner paused it' });
+    expect(await read(ann, other)).toMatchObject({ isEnabled: true });
   });
 
   it('and its run ends at once when its owner leaves, or when it is deleted', async () => {
@@ -524,13 +527,14 @@ describe('a schedule with a webhook', () => {
     expect(errors?.[0]?.message).toBe('input.chatMode NONE needs a webhookId: nobody would get the answer');
   });
 
-  it('pauses when its webhook is deleted, and goes on without it', async () => {
+  it('pauses at once when its webhook is deleted, and goes on without it', async () => {
     const { id: webhookId } = await webhook(['SCHEDULE_ENDED']);
     const { id } = await made(ann, { webhookId });
+    const { id: other } = await made(ann);
     await chief.ask('mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id: webhookId });
-    await comes(id);
-    await eventually(async () => expect((await read(ann, id)).pausedReason).toMatch(/^Its webhook was deleted/));
-    expect(upstream.requests).toHaveLength(0);
+    const reason = expect.stringMatching(/^Its webhook was deleted/);
+    expect(await read(ann, id)).toMatchObject({ isEnabled: false, pausedReason: reason, nextRunAt: null, nextTimes: [] });
+    expect(await read(ann, other)).toMatchObject({ isEnabled: true });
     const { data } = await change(ann, id, { webhookId: null, isEnabled: true });
     expect(data.updateSchedule).toMatchObject({ isEnabled: true, pausedReason: null });
   });
