@@ -1,5 +1,6 @@
 import type { LiveKind, LiveRow } from '../../../entities/operations/live.ts';
 import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../../entities/people/access.ts';
+import { inParts } from '../../../lib/in-parts.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import { alternatives } from '../../agents/queries.ts';
 import { chatWhere } from '../../conversations/chats/filter.ts';
@@ -32,26 +33,31 @@ export class LiveStore extends PlaceStore {
     this.#db = db;
   }
 
-  /** The rows with one of the ids that match the rule, in no order. One statement. */
+  /** The rows with one of the ids that match the rule, in no order. A statement for each branch of the rule. */
   find(rule: LiveRule, ids: readonly string[]): Promise<readonly LiveRow[]> {
-    return findTable(this.#db, rule.kind).findMany({
-      where: { AND: [{ id: { in: [...ids] } }, ...present(rule)] },
-      select: columns,
-    });
+    return readBranches(listRunBranches(rule), (branch) =>
+      findTable(this.#db, rule.kind).findMany({
+        where: { AND: [{ id: { in: [...ids] } }, ...present(branch)] },
+        select: columns,
+      }),
+    );
   }
 
-  /** The newest rows that match the rule, in no order. One statement; of agents, one for each alternative of their filter. */
-  async newest(rule: LiveRule, limit: number): Promise<readonly LiveRow[]> {
+  /** The newest rows that match the rule, in no order. A statement for each branch of the rule, and for each alternative of a filter of agents. */
+  newest(rule: LiveRule, limit: number): Promise<readonly LiveRow[]> {
     const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
-    const lists = listBranches(rule).map((branch) =>
+    return readBranches(listBranches(rule), (branch) =>
       findTable(this.#db, rule.kind).findMany({ where: { AND: present(branch) }, select: columns, orderBy, take: limit }),
     );
-    return [...new Map((await Promise.all(lists)).flat().map((row) => [row.id, row])).values()];
   }
 
   /** The rows that match the rule and changed since a time, the first changed first. */
-  changedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]> {
-    return changed(this.#db, rule, [...present(rule), ...bounded(rule, since)], since, limit);
+  async changedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]> {
+    const branches = listRunBranches(rule);
+    const rows = await readBranches(branches, (branch) =>
+      changed(this.#db, rule, [...present(branch), ...bounded(rule, since)], since, limit),
+    );
+    return branches.length === 1 ? rows : [...rows].sort(byChange).slice(0, limit);
   }
 
   /** Agents and chats that were deleted since a time and match the rule, and keys that were revoked; of other kinds no trace is kept. */
@@ -176,5 +182,29 @@ function runWhere(reach: RunReach): object {
 
 /** The alternatives of a rule about agents, so that each reads its own index. */
 function listBranches(rule: LiveRule): readonly LiveRule[] {
-  return rule.kind === 'agent' ? alternatives(rule.filter).map((filter) => ({ kind: 'agent', filter })) : [rule];
+  if (rule.kind === 'agent') return alternatives(rule.filter).map((filter) => ({ kind: 'agent', filter }));
+  return listRunBranches(rule);
+}
+
+/** Prisma refuses an ordered query with more than 32,767 parameters. */
+const agentsPerStatement = 20_000;
+
+/** A rule about runs of more agents than fit into one statement, in parts. */
+function listRunBranches(rule: LiveRule): readonly LiveRule[] {
+  if (rule.kind !== 'run' || rule.reach.userId === undefined || rule.reach.agentIds.length <= agentsPerStatement) return [rule];
+  const { reach } = rule;
+  return [...inParts(reach.agentIds, agentsPerStatement)].map((agentIds) => ({ kind: 'run', reach: { ...reach, agentIds } }));
+}
+
+/** What the branches of a rule find, each row once. */
+async function readBranches(
+  branches: readonly LiveRule[],
+  read: (branch: LiveRule) => Promise<readonly LiveRow[]>,
+): Promise<readonly LiveRow[]> {
+  const lists = await Promise.all(branches.map(read));
+  return [...new Map(lists.flat().map((row) => [row.id, row])).values()];
+}
+
+function byChange(a: LiveRow, b: LiveRow): number {
+  return a.updatedAt.getTime() - b.updatedAt.getTime() || (a.id < b.id ? -1 : 1);
 }

@@ -215,6 +215,23 @@ describe('runsChanged of others', () => {
     return (await who.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Hi' })).body.runId;
   };
 
+  it('finds the runs of more agents than a statement takes, each once and in order', async () => {
+    const { id: agentId } = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
+    const ids = [await ask(ann, agentId), await ask(bob, agentId), await ask(ann, agentId)];
+    const { live } = service.deps.storage.operations;
+    const agentIds = [...Array.from({ length: 40_000 }, (_, n) => `ai_${n}`), agentId];
+    const rule = { kind: 'run', reach: { orgId: organization.id, userId: ann.userId, agentIds } } as const;
+    const asked = ({ id }: { readonly id: string }) => ids.includes(id);
+    expect((await live.find(rule, ids)).map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect((await live.newest(rule, 1_000)).filter(asked)).toHaveLength(3);
+    const changed = await live.changedSince(rule, new Date(0), 1_000);
+    expect(changed.filter(asked)).toHaveLength(3);
+    expect(changed.map(({ updatedAt }) => updatedAt.getTime())).toEqual(
+      changed.map(({ updatedAt }) => updatedAt.getTime()).sort((a, b) => a - b),
+    );
+    expect(await live.changedSince(rule, new Date(0), 2)).toEqual(changed.slice(0, 2));
+  });
+
   it('tells the runs of an agent to those who edit it, for as long as they do', async () => {
     const carl = await make.person({ organization });
     const { id: agentId } = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
