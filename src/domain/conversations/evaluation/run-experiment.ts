@@ -5,8 +5,10 @@ import { shutdownMessage } from '../../../engine/runs/control/stop.ts';
 import { TokenAllowance } from '../../../engine/usage/token-allowance.ts';
 import type { Experiment, Score, ScoredAnswer } from '../../../entities/conversations/evaluation/experiment.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
 import type { ClaimedQuestion, NewResult } from '../../../storage/conversations/evaluation/experiments.ts';
 import type { Deps } from '../../deps.ts';
+import { watchRights } from '../../people/api-keys.ts';
 import { findPerson } from '../schedules/rights.ts';
 import { type AskTerms, askCase } from './ask.ts';
 import { type CostBound, createBound } from './cost-bound.ts';
@@ -90,13 +92,15 @@ async function endAbandoned(deps: Deps): Promise<void> {
 class ExperimentWork {
   readonly #deps: Deps;
   readonly #experiment: Experiment & { readonly fence: number };
-  readonly #terms: AskTerms;
+  #terms: AskTerms;
   readonly #signal: AbortSignal;
   readonly #exchange: QuestionExchange;
   #bound: CostBound | undefined;
   #askedCount = 0;
   #lastBusyMs = Number.NEGATIVE_INFINITY;
   #isPostponed = false;
+  #isPersonCurrent = false;
+  #stopWatching: () => void = () => undefined;
   /** Why nothing more is asked; undefined while nothing stops it. */
   stopReason: string | undefined;
 
@@ -121,6 +125,15 @@ class ExperimentWork {
       this.stopReason = error.message;
       return;
     }
+    this.#watchPerson(this.#terms.caller);
+    try {
+      await this.#askAll();
+    } finally {
+      this.#stopWatching();
+    }
+  }
+
+  async #askAll(): Promise<void> {
     await this.#judgeRest();
     try {
       await Promise.all(Array.from({ length: askedAtOnce }, (_, place) => this.#askInTurns(place)));
@@ -164,7 +177,25 @@ class ExperimentWork {
     const waitMax = place > 0 ? Number.POSITIVE_INFINITY : breathMs;
     for (let waitedMs = 0; waitedMs < waitMax && !this.#isOver && this.#isPeopleAtWork(); waitedMs += peopleWaitMs)
       await wait(peopleWaitMs);
+    await this.#checkPerson();
     return !this.#isOver;
+  }
+
+  /** The person may leave, or get another role, while the experiment goes on: it has the rights that the person has now. */
+  async #checkPerson(): Promise<void> {
+    if (this.#isOver || this.#isPersonCurrent) return;
+    const person = await findPerson(this.#deps, this.#experiment);
+    if ('reason' in person) this.stopReason ??= person.reason;
+    else this.#watchPerson(person.caller);
+  }
+
+  #watchPerson(caller: Caller): void {
+    this.#stopWatching();
+    this.#stopWatching = watchRights(this.#deps, caller, () => {
+      this.#isPersonCurrent = false;
+    });
+    this.#isPersonCurrent = true;
+    this.#terms = { ...this.#terms, caller };
   }
 
   /** Whether people's runs are at work in this process, or were just now: whoever had an answer asks the next question soon. */
@@ -189,11 +220,11 @@ class ExperimentWork {
         this.#noteFailure(failure);
         return failure === undefined ? await this.#score(question, answer) : toFailed(failure, answer);
       } catch (error) {
-        if (error instanceof DraftChangedError) {
+        if (!(error instanceof DomainError)) throw error;
+        if (error instanceof DraftChangedError || gone.has(error.code)) {
           this.stopReason ??= error.message;
           return 'refused';
         }
-        if (!(error instanceof DomainError)) throw error;
         if (error.message === shutdownMessage) return 'left';
         if (error.code === 'INSUFFICIENT_QUOTA' && this.#terms.allowance.hasRefused && this.#askedCount > 1) {
           this.#isPostponed = true;
@@ -256,7 +287,7 @@ class ExperimentWork {
   async #judgeRest(): Promise<void> {
     const { experiments } = this.#deps.storage.conversations;
     const { id, fence, scorers } = this.#experiment;
-    while (!this.#isOver) {
+    while (await this.#mayGoOn(0)) {
       const unjudged = await experiments.findUnjudged(id);
       if (unjudged === undefined) return;
       const scores = [...unjudged.scores];
@@ -296,6 +327,9 @@ class ExperimentWork {
 
 /** Refusals before anything was asked, which pass by themselves. */
 const passing: ReadonlySet<string> = new Set(['OVERLOADED', 'RATE_LIMIT_EXCEEDED']);
+
+/** The agent or a model is gone, for everybody or for the person: no other question would be answered. */
+const gone: ReadonlySet<string> = new Set(['NOT_FOUND', 'MODEL_NOT_FOUND']);
 
 /** The engine ends runs when the process stops: what was asked is not given up before. */
 function runsUntilShutdown(): AbortSignal {

@@ -106,10 +106,12 @@ export async function livingKeys(db: Database, ids: readonly string[]): Promise<
 async function findLiving(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, KeyState>> {
   const sessionIds = ids.filter((id) => isId('session', id));
   const scheduleIds = ids.filter((id) => isId('schedule', id));
-  const keyIds = ids.filter((id) => !isId('session', id) && !isId('schedule', id));
+  const experimentIds = ids.filter((id) => isId('experiment', id));
+  const keyIds = ids.filter((id) => !isId('session', id) && !isId('schedule', id) && !isId('experiment', id));
   const living = [
     ...(keyIds.length === 0 ? [] : await findLivingKeys(db, keyIds)),
     ...(scheduleIds.length === 0 ? [] : await findLivingSchedules(db, scheduleIds)),
+    ...(experimentIds.length === 0 ? [] : await findLivingExperiments(db, experimentIds)),
     ...(sessionIds.length === 0 ? [] : await findLivingSessions(db, sessionIds)),
   ];
   if (living.length === 0) return new Map();
@@ -153,6 +155,13 @@ async function findLivingSchedules({ prisma }: Database, ids: readonly string[])
   const select = { id: true, orgId: true, userId: true };
   const schedules = await prisma.schedule.findMany({ where: { id: { in: [...ids] } }, select });
   return schedules.map((schedule) => ({ ...schedule, isExpired: false }));
+}
+
+/** So do those of experiments. */
+async function findLivingExperiments({ prisma }: Database, ids: readonly string[]): Promise<readonly Living[]> {
+  const select = { id: true, orgId: true, userId: true };
+  const experiments = await prisma.experiment.findMany({ where: { id: { in: [...ids] } }, select });
+  return experiments.map((experiment) => ({ ...experiment, isExpired: false }));
 }
 
 function callerHasExpired(key: KnownCaller | undefined, nowMs: number): boolean {

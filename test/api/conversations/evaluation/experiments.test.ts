@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
-import type { UpstreamRequest } from '../../../support/upstream.ts';
+import { heldAnswer, type UpstreamRequest } from '../../../support/upstream.ts';
 
-const { make, upstream } = await withService('model');
+const { make, service, upstream } = await withService('model');
 const organization = await make.organization();
 const ann = await make.person({ organization });
 const bob = await make.person({ organization });
@@ -348,4 +348,51 @@ it('an experiment that is cancelled asks nothing more, and its watchers are told
   expect(again.errors?.[0]?.extensions.code).toBe('CONFLICT');
   const experiment = await ended(id);
   expect(experiment.doneCount).toBeLessThanOrEqual(12);
+});
+
+describe('an experiment stops, and leaves the other questions to be asked, when', () => {
+  it.each([
+    [
+      'its person leaves the organization',
+      /^Its owner is no member/,
+      async (_agentId: string, userId: string) => {
+        const chief = await make.person({ organization, role: 'ADMIN' });
+        const ofPerson = { where: { orgId_userId: { orgId: organization.id, userId } } };
+        const { id } = await service.deps.storage.db.prisma.membership.findUniqueOrThrow(ofPerson);
+        await chief.ask('mutation ($id: ID!) { deleteMembership(id: $id) { id } }', { id });
+      },
+    ],
+    [
+      'its person may not use the agent any more',
+      /agent/,
+      async (agentId: string) => {
+        await ann.patch(`/api/v1/ais/${agentId}`, { editors: [], visibility: 'PRIVATE' });
+      },
+    ],
+    [
+      'its agent is deleted',
+      /agent/,
+      async (agentId: string) => {
+        await ann.delete(`/api/v1/ais/${agentId}`);
+      },
+    ],
+  ])('%s', async (_when, reason, happens) => {
+    const cat = await make.person({ organization });
+    const agent = await make.agent({ owner: ann, editors: [{ email: cat.email }], visibility: 'ORGANIZATION' });
+    const cases = Array.from({ length: 200 }, (_, index) => ({ question: `Question ${index}?`, mustContain: ['a'] }));
+    const datasetId = await datasetOf(agent.id, cases);
+    const { script, goOn } = heldAnswer({ text: ['An', ' answer'] });
+    upstream.otherwise(script);
+    const { id } = (await run(cat, agent.id, { datasetId })).data.runExperiment;
+    await upstream.until(({ requests }) => requests.length >= 4);
+    await happens(agent.id, cat.userId);
+    goOn();
+    const row = await eventually(async () => {
+      const found = await service.deps.storage.conversations.experiments.find(id);
+      expect(found?.endedAt).not.toBeNull();
+      return found;
+    });
+    expect(row).toMatchObject({ status: 'STOPPED', error: expect.stringMatching(reason), failedCount: 0 });
+    expect(row?.doneCount).toBeLessThan(200);
+  });
 });
