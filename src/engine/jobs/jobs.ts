@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Counter } from '../../lib/flow/counter.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import type { Database } from '../../storage/ground/database.ts';
+import { isAhead } from '../../storage/ground/sql/clock.ts';
 import type {
   EnqueueOptions,
   JobHandler,
@@ -66,6 +67,16 @@ const dueQueuesSql = `select queue.name from unnest($1::text[]) as queue (name)
 /** Queues in which a job counts as running. */
 const activeQueuesSql = `select queue.name from unnest($1::text[]) as queue (name)
   where exists (select from ${schema}.job where job.name = queue.name and job.state = 'active')`;
+
+/**
+ * Jobs that were queued, or that failed, before the clock of the database was set back wait no longer than they were meant to: their times are taken from
+ * the clock as it is now.
+ */
+const startAheadJobsSql = `update ${schema}.job
+  set start_after = now() + case when state = 'retry' then interval '0' else start_after - created_on end, created_on = least(created_on, now())
+  where name = any($1::text[]) and state < 'active'
+    and (${isAhead('created_on')} or (state = 'retry' and ${isAhead('start_after', "interval '1 minute' + retry_delay_max * interval '1 second'")}))`;
+const startAheadJobsMs = 60_000;
 
 /** Durable background work: pg-boss on the same database, in a schema of its own, so a row and its job can commit together. */
 export class Jobs {
@@ -189,6 +200,7 @@ export class Jobs {
     this.#isWorking = true;
     const lookMs = this.#isOnlyProcess ? lookForJobsMs.onlyProcess : lookForJobsMs.oneOfSeveral;
     this.every('jobs.look', lookMs, () => this.#lookForJobs());
+    this.lead('jobs.start-ahead', startAheadJobsMs, () => this.#startAheadJobs());
     this.#repeatedTasks.start();
   }
 
@@ -267,6 +279,10 @@ export class Jobs {
 
   async #lookForJobs(): Promise<void> {
     for (const name of await this.#findQueues(dueQueuesSql)) this.#wake(name);
+  }
+
+  async #startAheadJobs(): Promise<void> {
+    await this.#options.db.pool.query(startAheadJobsSql, [this.#workers.map(({ name }) => name)]);
   }
 
   async #findQueues(sql: string): Promise<readonly JobName[]> {

@@ -1,5 +1,6 @@
 // Raw SQL: leases. One statement takes all tasks that are due, by the time of the database.
 import { type Lease, leaseSql, milliseconds, writeLeased } from './leases.ts';
+import { isAhead } from './sql/clock.ts';
 import { Store } from './store.ts';
 
 /** Tasks that one of all processes repeats. */
@@ -9,11 +10,11 @@ export class TaskStore extends Store {
     await this.db.prisma.repeatedTask.createMany({ data: ids.map((id) => ({ id })), skipDuplicates: true });
   }
 
-  /** The tasks of these that are due and that nobody has. Cost: one statement. */
+  /** The tasks of these that are due and that nobody has; also those that ended before the clock was set back. Cost: one statement. */
   async takeDue(ids: readonly string[], owner: string, leaseMs: number): Promise<readonly Lease[]> {
     const taken = await this.db.query<{ readonly id: string; readonly fence: number }>(
       `update repeated_tasks set ${leaseSql.taken('task', '$2', '$3')}
-         where id = any($1::text[]) and "nextAt" <= now() and ${leaseSql.isFree('task', '$2')} returning id, fence`,
+         where id = any($1::text[]) and ("nextAt" <= now() or ${isAhead('"endedAt"')}) and ${leaseSql.isFree('task', '$2')} returning id, fence`,
       [ids, owner, leaseMs],
     );
     return taken.map((lease) => ({ ...lease, owner }));

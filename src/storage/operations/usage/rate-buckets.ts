@@ -1,5 +1,6 @@
 // Raw SQL: counters. One statement changes many buckets, by the time of the database.
 import type { Database } from '../../ground/database.ts';
+import { isAhead } from '../../ground/sql/clock.ts';
 
 /** What one process admitted for one subject since its last report. */
 export interface RateReport {
@@ -28,7 +29,7 @@ const elapsedMinutes = `greatest(extract(epoch from now() - b."updatedAt"), 0) /
 
 /**
  * A missing bucket is full: the inserted value is the limit less the admitted requests. For an existing bucket, the inserted value less the limit is
- * the change.
+ * the change. A bucket refills again at once after the clock was set back.
  */
 const reportSql = `
 insert into rate_buckets as b (id, tokens, "perMinute", "updatedAt")
@@ -38,7 +39,7 @@ on conflict (id) do update set
     least(b.tokens + ${elapsedMinutes} * excluded."perMinute", excluded."perMinute") + excluded.tokens - excluded."perMinute",
     - excluded."perMinute"),
   "perMinute" = excluded."perMinute",
-  "updatedAt" = greatest(b."updatedAt", now())
+  "updatedAt" = case when ${isAhead('b."updatedAt"')} then now() else greatest(b."updatedAt", now()) end
 returning id, tokens`;
 
 export function createRateBucketStore(db: Database): RateBucketStore {

@@ -1,5 +1,6 @@
 // Raw SQL: attempts at one moment must all be counted, so the count goes up and is read in one upsert with a condition.
 import type { AccessLevel } from '../../../entities/people/caller.ts';
+import { isAhead } from '../../ground/sql/clock.ts';
 import { Store } from '../../ground/store.ts';
 
 export interface KnownPassword {
@@ -46,6 +47,9 @@ export class PasswordStore extends Store {
   }
 }
 
+/** A window has passed, or began before the clock was set back. */
+const isOver = `(mine."resetAt" <= now() or ${isAhead('mine."resetAt"', "$2 * interval '1 millisecond' + interval '1 minute'")})`;
+
 /** Counts attempts, for all instances together. */
 export class AttemptStore extends Store {
   /**
@@ -58,8 +62,8 @@ export class AttemptStore extends Store {
     const [row] = await this.db.query<{ count: number; leftMs: number }>(
       `insert into sign_in_attempts as mine (subject, count, "resetAt") values ($1, 1, now() + $2 * interval '1 millisecond')
          on conflict (subject) do update set
-           count = case when mine."resetAt" <= now() then 1 else least(mine.count + 1, 1000000) end,
-           "resetAt" = case when mine."resetAt" <= now() then excluded."resetAt" else mine."resetAt" end
+           count = case when ${isOver} then 1 else least(mine.count + 1, 1000000) end,
+           "resetAt" = case when ${isOver} then excluded."resetAt" else mine."resetAt" end
          returning count, (extract(epoch from "resetAt" - now()) * 1000)::float8 as "leftMs"`,
       [subject, windowMs],
     );
