@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import type { Person } from '../../support/make.ts';
+import { keepWithinDay } from '../../support/processes/days.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
 
@@ -18,6 +19,7 @@ beforeAll(async () => {
   api = await startApiServer();
   return () => api.close();
 });
+beforeEach(keepWithinDay);
 beforeEach(async () => {
   upstream.reset();
   api.reset();

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApiServer } from '../../../support/egress/api-server.ts';
 import type { Person } from '../../../support/make.ts';
+import { keepWithinDay } from '../../../support/processes/days.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { flowSurfaces } from '../../../support/runs/flow-surfaces.ts';
 import { withService } from '../../../support/service.ts';
@@ -15,6 +16,7 @@ const organization = await make.organization();
 const ann = await make.person({ organization });
 const bob = await make.person({ organization });
 
+beforeEach(keepWithinDay);
 beforeEach(() => api.reset());
 afterAll(() => api.close());
 

@@ -6,6 +6,7 @@ import { startImageServer } from '../../../fixtures/upstreams/images.ts';
 import { startMeaningServer } from '../../../support/knowledge/embedding-server.ts';
 import { addFile, indexed, searchOf } from '../../../support/knowledge/knowledge.ts';
 import { makeFor, type Organization, type Person } from '../../../support/make.ts';
+import { keepWithinDay } from '../../../support/processes/days.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { scriptedUpstream, startService, withService } from '../../../support/service.ts';
 
@@ -57,6 +58,7 @@ let organization: Organization;
 let ann: Person;
 let admin: Person;
 
+beforeEach(keepWithinDay);
 beforeEach(async () => {
   upstream.otherwise({ text: 'Hello', usage: { prompt_tokens: 10, completion_tokens: 5 } });
   images.reset();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Scope } from '../../../../src/entities/people/caller.ts';
 import type { Organization, Person } from '../../../support/make.ts';
+import { keepWithinDay } from '../../../support/processes/days.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import { countFewestStatements } from '../../../support/storage/statements.ts';
@@ -23,6 +24,7 @@ let organization: Organization;
 let ann: Person;
 let admin: Person;
 
+beforeEach(keepWithinDay);
 beforeEach(async () => {
   upstream.otherwise({ text: 'Hello', usage: { prompt_tokens: 10, completion_tokens: 5 } });
   organization = await make.organization();

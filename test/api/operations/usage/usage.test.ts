@@ -7,6 +7,7 @@ import { readMigrations } from '../../../../src/storage/ground/migrations/migrat
 import { type TokenRequest, UsageLimitStore } from '../../../../src/storage/operations/usage/limits.ts';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../../support/make.ts';
+import { keepWithinDay } from '../../../support/processes/days.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { silent } from '../../../support/runs/runs.ts';
 import { withService } from '../../../support/service.ts';
@@ -18,6 +19,7 @@ let organization: Organization;
 let ann: Person;
 let admin: Person;
 
+beforeEach(keepWithinDay);
 beforeEach(async () => {
   upstream.otherwise({ text: 'Hello', usage: { prompt_tokens: 10, completion_tokens: 5 } });
   organization = await make.organization();
