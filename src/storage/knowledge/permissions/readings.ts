@@ -5,6 +5,7 @@ import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import type { Database, Sql } from '../../ground/database.ts';
 import { type Lease, LeaseLostError, milliseconds } from '../../ground/leases.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
+import { isAhead } from '../../ground/sql/clock.ts';
 import { PublishingStore } from '../../ground/store.ts';
 import type { OwnedId } from '../indexing/lease.ts';
 import { writeGroups } from './groups.ts';
@@ -55,7 +56,7 @@ export class PermissionReadingStore extends PublishingStore {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** Sources whose permissions are to be read: never read, cut off, or their period is over. After failures the wait grows, up to a period. */
+  /** Sources whose permissions are to be read: never read, cut off, or their period is over, or the clock was set back. After failures the wait grows, up to a period. */
   findDue({ syncMs, feedMs, feedTypes }: ReadingPeriods): Promise<readonly OwnedId[]> {
     return this.db.query<OwnedId>(findDueSql, [connectedTypes, feedTypes, feedMs, syncMs, dueAtOnce]);
   }
@@ -221,13 +222,13 @@ join organizations as organization on organization.id = source."orgId"
 left join permission_readings as reading on reading."dataSourceId" = source.id
 where source.access <> 'LENT' and source.access = 'MIRRORED' and source.type = any($1::text[]) and source."deletingAt" is null
   and (reading."leaseUntil" is null or reading."leaseUntil" < now())
-  and case
+  and (case
     when reading."dataSourceId" is null then true
     when reading."failedAt" is not null then
       reading."failedAt" < now() - least($4::float8, $3::float8 * power(2, least(reading.attempt, 10))) * interval '1 millisecond'
     when reading."startedAt" is not null or reading."readAt" is null then true
     else reading."readAt" < now() - (case when source.type = any($2::text[]) then $3::float8 else $4::float8 end) * interval '1 millisecond'
-  end
+  end or ${isAhead('coalesce(reading."failedAt", reading."readAt")')})
 order by reading."readAt" nulls first limit $5`;
 
 const findWithNewItemsSql = `

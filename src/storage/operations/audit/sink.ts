@@ -2,6 +2,7 @@
 import type { AuditEntry } from '../../../entities/operations/audit.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { type Lease, milliseconds, takeLeased, writeLeased } from '../../ground/leases.ts';
+import { isAhead } from '../../ground/sql/clock.ts';
 import { Store } from '../../ground/store.ts';
 
 /** Entries that are sent in one request. */
@@ -35,7 +36,8 @@ const countMax = 100_000;
 /** Ids, names, times and the words of JSON of one entry. */
 const entryBytes = 700;
 const targetBytes = 40;
-const isDue = '("nextAttemptAt" is null or "nextAttemptAt" <= now())';
+/** Attempts are at most five minutes apart: a later one was meant before the clock was set back. */
+const isDue = `("nextAttemptAt" is null or "nextAttemptAt" <= now() or ${isAhead('"nextAttemptAt"', "interval '6 minutes'")})`;
 
 /**
  * What the receiver of AUDIT_SINK_URL has got. An entry is given its position by the holder of the lease, after the commit of the entry: a transaction

@@ -5,6 +5,7 @@ import { loadSettings } from '../../../../src/settings.ts';
 import type { Database } from '../../../../src/storage/ground/database.ts';
 import { openDatabase } from '../../../../src/storage/ground/opening/open.ts';
 import { TaskStore } from '../../../../src/storage/ground/tasks.ts';
+import { AuditSinkStore } from '../../../../src/storage/operations/audit/sink.ts';
 import { createRateBucketStore } from '../../../../src/storage/operations/usage/rate-buckets.ts';
 import { AttemptStore } from '../../../../src/storage/people/sign-in/passwords.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
@@ -61,6 +62,16 @@ describe('after the clock of the database was set back', () => {
     expect([await count(), await count()]).toEqual([1, 2]);
     await setClockBack('sign_in_attempts');
     expect([await count(), await count()]).toEqual([1, 2]);
+  });
+
+  it('entries of the audit log are sent whose receiver failed before', async () => {
+    const sink = new AuditSinkStore(db);
+    const take = () => sink.take('one', 15_000);
+    const lease = await take();
+    if (lease !== undefined) await sink.markFailed(lease, 'refused', 60_000);
+    expect(await take()).toBe(undefined);
+    await setClockBack('audit_sinks');
+    expect(await take()).toMatchObject({ owner: 'one' });
   });
 
   it.each(['created', 'retry'])('a job runs that was %s before, and a later one still waits', async (state) => {

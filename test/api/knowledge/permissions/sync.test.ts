@@ -91,6 +91,21 @@ describe('the permissions of a connected source', () => {
     expect(await reading()).toMatchObject({ errorCode: null, missingRights: [], place: null, startedAt: null, attempt: 0 });
   });
 
+  it.each(['readAt', 'failedAt'])('are due when they were last read before the clock was set back: %s', async (time) => {
+    await sync();
+    const hourMs = 3_600_000;
+    const isDue = async () => {
+      const periods = { syncMs: hourMs, feedMs: hourMs, feedTypes: [] };
+      return (await service.deps.storage.knowledge.permissionReadings.findDue(periods)).some(({ id }) => id === source);
+    };
+    const readAgoMs = async (ms: number) =>
+      prisma.permissionReading.update({ where: { dataSourceId: source }, data: { [time]: new Date(Date.now() - ms) } });
+    await readAgoMs(1_000);
+    expect(await isDue()).toBe(false);
+    await readAgoMs(-2 * hourMs);
+    expect(await isDue()).toBe(true);
+  });
+
   it('that are taken away open nothing after the next reading, which writes what changed only', async () => {
     await sync();
     const versions = async () => {
