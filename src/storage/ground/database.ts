@@ -1,8 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
-import type { Pool } from 'pg';
-import { BoundedMap } from '../../lib/bounded-map.ts';
+import type { Pool, QueryResult } from 'pg';
 import { nobody, type ShareOwner } from '../../lib/flow/fair-share.ts';
 import { type Prisma, PrismaClient } from '../generated/client.ts';
 import { YieldingPool } from './embedded/yielding-pool.ts';
@@ -10,6 +8,7 @@ import { refusedByHold } from './held-rows.ts';
 import type { Room } from './opening/room.ts';
 import { jobsOwner } from './opening/shared-pool.ts';
 import type { SiblingLink } from './signals/siblings.ts';
+import { isOfChangedTable, type StatementNames } from './statement-names.ts';
 import type { VectorSupport } from './vectors/vector-extension.ts';
 
 /** Who waits for a statement: a caller (`interactive`), or only a job (`background`). */
@@ -59,8 +58,8 @@ export interface DatabaseParts {
   readonly listMaxBytes: number;
   /** Time of each statement of a job, on a server. Undefined: the embedded database, which cannot end a statement. */
   readonly backgroundMs: number | undefined;
-  /** Whether statements are prepared: not behind a pooler that loses them. */
-  readonly prepares: boolean;
+  /** Of prepared statements. Undefined behind a pooler that loses them. */
+  readonly names: StatementNames | undefined;
   /** Of DATABASE_DIRECT_URL. */
   readonly direct: Pool | undefined;
   close(): Promise<void>;
@@ -156,16 +155,19 @@ export class Database implements Sql {
   }
 
   /** A statement outside transactions. */
-  async #alone(statement: Statement) {
+  async #alone(statement: Statement): Promise<QueryResult> {
     try {
       return await this.pool.query(statement);
     } catch (error) {
-      throw refusedByHold(error);
+      if (statement.name === undefined || !isOfChangedTable(error)) throw refusedByHold(error);
+      this.#parts.names?.turnOff();
+      return this.#alone({ text: statement.text, values: statement.values });
     }
   }
 
   #statement(text: string, values: readonly unknown[]): Statement {
-    return this.#parts.prepares ? prepared(text, [...values]) : { text, values: [...values] };
+    const name = this.#parts.names?.nameOf(text);
+    return name === undefined ? { text, values: [...values] } : { name, text, values: [...values] };
   }
 
   /**
@@ -268,19 +270,3 @@ interface Statement {
   readonly text: string;
   readonly values: unknown[];
 }
-
-/**
- * A statement that each connection plans once: its name is a hash of its text. The number of different texts is small, because callers' values are
- * parameters.
- */
-function prepared(text: string, values: unknown[]): Statement {
-  let name = names.get(text);
-  if (name === undefined) {
-    name = createHash('sha256').update(text).digest('base64url').slice(0, 24);
-    names.set(text, name);
-  }
-  return { name, text, values };
-}
-
-/** Names by text: hashing costs more than the rest of `prepared`. */
-const names = new BoundedMap<string, string>(1_000);

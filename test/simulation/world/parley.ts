@@ -17,6 +17,7 @@ import { openPool } from '../../../src/storage/ground/opening/pool.ts';
 import { SignalHub } from '../../../src/storage/ground/signals/hub.ts';
 import { SiblingTransport } from '../../../src/storage/ground/signals/siblings.ts';
 import { Signals } from '../../../src/storage/ground/signals/signals.ts';
+import { StatementNames } from '../../../src/storage/ground/statement-names.ts';
 import { TaskStore } from '../../../src/storage/ground/tasks.ts';
 import { KnowledgeStores } from '../../../src/storage/knowledge/stores.ts';
 import { OperationStores } from '../../../src/storage/operations/stores.ts';
@@ -62,7 +63,7 @@ export async function startParley(host: Host, parts: ParleyParts): Promise<Simul
     pool,
     prisma: server.prisma.join(host, pool),
     direct: undefined,
-    prepares: true,
+    names: new StatementNames(),
     room: { noteFull: () => undefined, shortage: async () => undefined },
     pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
     listMaxBytes: settings.REPLY_MAX_BYTES,

@@ -10,6 +10,7 @@ import { type EmbeddedServer, startConfiguredEmbedded } from '../embedded/embedd
 import type { UpgradeCopy } from '../embedded/upgrade-copy.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { newestMigration } from '../migrations/migrations-folder.ts';
+import { StatementNames } from '../statement-names.ts';
 import { prepareVectors, type VectorSupport } from '../vectors/vector-extension.ts';
 import { prepareFolder } from './folders.ts';
 import { openPool, type PoolListeners } from './pool.ts';
@@ -97,7 +98,7 @@ async function connect(
     pool,
     prisma: prismaOn(pool),
     direct,
-    prepares: settings.DATABASE_PREPARED_STATEMENTS === 'on',
+    names: settings.DATABASE_PREPARED_STATEMENTS === 'on' ? new StatementNames() : undefined,
     room,
     pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
     listMaxBytes: settings.REPLY_MAX_BYTES,
