@@ -24,6 +24,8 @@ const chatsAtOnce = 50;
 const gaveUp =
   'The import could not be finished within a day, because of a fault of the service. Import the file again: no chat is brought twice.';
 
+const agentGone = 'The agent was deleted. Undo this import, and import the file again with another agent.';
+
 /** Registers the jobs that bring chats and undo it, and the end of those that gave up. */
 export function registerChatImports(deps: Deps): void {
   // A process that dies leaves its job to the next one, which goes on behind the last chat.
@@ -57,7 +59,8 @@ async function bringChats(deps: Deps, importId: string, signal: AbortSignal, job
 /** Why an import has failed for good; undefined for a fault that may pass. */
 function sentenceOf(error: unknown): string | undefined {
   if (error instanceof ExtractError) return error.isRetryable ? undefined : error.message;
-  return error instanceof DomainError && error.code === 'NOT_FOUND' ? 'The file is gone. Import it again.' : undefined;
+  if (!(error instanceof DomainError) || error.code !== 'NOT_FOUND') return undefined;
+  return error.message === agentGone ? agentGone : 'The file is gone. Import it again.';
 }
 
 interface ImportTask {
@@ -89,7 +92,7 @@ async function bringWindows(deps: Deps, { importId, orgId, path, place, owner }:
   }
 }
 
-/** @returns false when the import was cancelled. */
+/** @returns false when the import was cancelled. @throws DomainError NOT_FOUND when its agent was deleted. */
 async function bringChat(
   deps: Deps,
   importId: string,
@@ -103,7 +106,9 @@ async function bringChat(
     return chatImports.leaveOut(importId, place, chat.format, toOmission('OLD_CHATS', 1, chat.name));
   }
   const omissions = Object.entries(exported.omissions).map(([kind, count]) => toOmission(kind, count, chat.name));
-  return (await chatImports.bring(importId, place, chat, omissions)) !== 'stopped';
+  const brought = await chatImports.bring(importId, place, chat, omissions);
+  if (brought === 'agent-gone') throw new DomainError('NOT_FOUND', agentGone);
+  return brought !== 'stopped';
 }
 
 /** What is older would be deleted by the next sweep. */

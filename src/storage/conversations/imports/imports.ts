@@ -30,7 +30,7 @@ export interface ImportPlace {
 }
 
 /** `passed`: another job has brought it before. `stopped`: the import is not being read any more. */
-export type BroughtChat = 'imported' | 'existing' | 'passed' | 'stopped';
+export type BroughtChat = 'imported' | 'existing' | 'passed' | 'stopped' | 'agent-gone';
 
 /** What was left out of one chat, or of chats that were left out whole. */
 export interface NewOmission {
@@ -99,6 +99,7 @@ export class ChatImportStore extends PublishingStore {
       const row = await lockImport(tx, id);
       if (row?.status !== 'READING') return 'stopped';
       if (row.windowStart !== place.start || row.windowDone !== place.done) return 'passed';
+      if (!(await isThere(tx, row.agentId))) return 'agent-gone';
       await lockRow(tx, 'users', row.userId);
       const isExisting = await hasOrigin(tx, row, chat.origin);
       if (!isExisting)
@@ -207,6 +208,11 @@ export class ChatImportStore extends PublishingStore {
   #announce(id: string): void {
     this.signals.publish('chat-import-changed', id);
   }
+}
+
+/** Whether an agent is there that goes on with the chats: a file that is imported again would not bring those of a deleted one. */
+async function isThere({ prisma }: Transaction, agentId: string | null): Promise<boolean> {
+  return agentId !== null && (await prisma.agent.count({ where: { id: agentId, isDeleted: false } })) > 0;
 }
 
 async function lockImport(tx: Transaction, id: string) {

@@ -190,6 +190,21 @@ describe('a file that is no export', () => {
   });
 });
 
+it('fails when its agent is deleted, and comes with another agent once it is undone', async () => {
+  const person = await newcomer();
+  const { id: goneId } = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
+  const many = Array.from({ length: 400 }, (_, index) => claudeConversation(`g${index}`, `Chat ${index}`));
+  const { data } = await sendImport(person, goneId, many);
+  const { id } = data.importChats;
+  await ann.delete(`/api/v1/ais/${goneId}`);
+  const failed = await endedImport(person, id);
+  expect(failed).toMatchObject({ status: 'FAILED', error: expect.stringMatching(/^The agent was deleted/) });
+  expect(failed.importedCount).toBeLessThan(400);
+  await undo(person, id);
+  await endedImport(person, id);
+  expect(await importFile(person, agentId, many.slice(0, 2))).toMatchObject({ importedCount: 2, existingCount: 0 });
+});
+
 it('names an agent that its person may use', async () => {
   const hidden = await make.agent({ owner: ann });
   expect(codeOf(await sendImport(await newcomer(), hidden.id, [claudeConversation('a')]))).toBe('NOT_FOUND');
