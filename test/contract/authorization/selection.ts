@@ -50,7 +50,7 @@ export async function ask(
   const passed = used.map(({ name }) => `${name}: $${name}`).join(', ');
   // A search shows things of several types, each of which has a query of its own: with all levels the document would have too many fields.
   const begin = field.name === 'search' ? 1 : 0;
-  const query = `query ${declared === '' ? '' : `(${declared})`} { ${field.name}${passed === '' ? '' : `(${passed})`} ${selection(field, [], begin)} }`;
+  const query = `query ${declared === '' ? '' : `(${declared})`} { ${field.name}${passed === '' ? '' : `(${passed})`} ${wholeSelection(field, begin)} }`;
   const variables = Object.fromEntries(used.map(({ name }) => [name, given[name]]));
   const { data, errors = [] } = (await who.post('/graphql', { query, variables }, headers)).body;
   const unexpected = errors.filter(
@@ -58,6 +58,17 @@ export async function ask(
   );
   expect(unexpected).toEqual([]);
   return withoutAliases(data?.[field.name]);
+}
+
+/** By the root field, for all callers. */
+const selections = new Map<GraphQLField<unknown, unknown>, string>();
+
+function wholeSelection(field: GraphQLField<unknown, unknown>, begin: number): string {
+  const known = selections.get(field);
+  if (known !== undefined) return known;
+  const text = selection(field, [], begin);
+  selections.set(field, text);
+  return text;
 }
 
 /** A selection of everything that can be reached; each type appears once on a path. */
