@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * small in a new worker.
  */
 const first =
-  /\/(?:audit\/sink|webhooks\/receivers|mcp\/servers|docs\/readme|connectors\/connector-faults|fault-matrix\/fault-matrix|permissions\/leak|simulation\/seeds|storage\/blobs)\.test\.ts$/;
+  /\/(?:audit\/sink|webhooks\/receivers|mcp\/servers|docs\/readme|connectors\/connector-faults|load\/pools|cluster\/processes|fault-matrix\/fault-matrix|knowledge\/killed-syncs|permissions\/leak|simulation\/seeds|storage\/blobs)\.test\.ts$/;
 /** The order in which folders start: the slowest files come first, so that the run does not end with one slow file. */
 const folders = ['faults', 'cluster', 'browser', 'contract', 'api', 'unit'];
 
