@@ -9,7 +9,7 @@ export interface Line {
   readonly reaches?: number;
   /** The code for a key without the scope of what `given` names, where that is as if it were missing. */
   readonly hidden?: string;
-  /** Makes arguments of the root field that work for an allowed caller; made anew for each caller, because a call may use things up. */
+  /** Makes arguments of the root field that work for an allowed caller; made anew for each caller of what changes something, because it may use things up. */
   readonly given: (setting: Setting) => Arguments | Promise<Arguments>;
 }
 
