@@ -10,7 +10,7 @@ import type { ChatImportOmissionKind } from '../../../entities/conversations/cha
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isHeldError } from '../../../entities/operations/data-life/hold.ts';
 import type { NewImportedChat } from '../../../storage/conversations/imports/chats.ts';
-import type { ImportPlace, NewOmission } from '../../../storage/conversations/imports/imports.ts';
+import type { GoneReason, ImportPlace, NewOmission } from '../../../storage/conversations/imports/imports.ts';
 import type { Deps } from '../../deps.ts';
 import { removeBlobs, removeChat } from '../../ground/blobs.ts';
 import { findChatDays } from '../chats/bin.ts';
@@ -24,7 +24,10 @@ const chatsAtOnce = 50;
 const gaveUp =
   'The import could not be finished within a day, because of a fault of the service. Import the file again: no chat is brought twice.';
 
-const agentGone = 'The agent was deleted. Undo this import, and import the file again with another agent.';
+const goneSentences: Readonly<Record<GoneReason, string>> = {
+  'agent-gone': 'The agent was deleted. Undo this import, and import the file again with another agent.',
+  'person-gone': 'You were no member of the organization any more. Import the file again: no chat is brought twice.',
+};
 
 /** Registers the jobs that bring chats and undo it, and the end of those that gave up. */
 export function registerChatImports(deps: Deps): void {
@@ -59,8 +62,9 @@ async function bringChats(deps: Deps, importId: string, signal: AbortSignal, job
 /** Why an import has failed for good; undefined for a fault that may pass. */
 function sentenceOf(error: unknown): string | undefined {
   if (error instanceof ExtractError) return error.isRetryable ? undefined : error.message;
-  if (!(error instanceof DomainError) || error.code !== 'NOT_FOUND') return undefined;
-  return error.message === agentGone ? agentGone : 'The file is gone. Import it again.';
+  if (!(error instanceof DomainError)) return undefined;
+  if (error.code === 'FORBIDDEN') return error.message;
+  return error.code === 'NOT_FOUND' ? 'The file is gone. Import it again.' : undefined;
 }
 
 interface ImportTask {
@@ -92,7 +96,7 @@ async function bringWindows(deps: Deps, { importId, orgId, path, place, owner }:
   }
 }
 
-/** @returns false when the import was cancelled. @throws DomainError NOT_FOUND when its agent was deleted. */
+/** @returns false when the import was cancelled. @throws DomainError FORBIDDEN when its agent or its person is gone. */
 async function bringChat(
   deps: Deps,
   importId: string,
@@ -107,7 +111,7 @@ async function bringChat(
   }
   const omissions = Object.entries(exported.omissions).map(([kind, count]) => toOmission(kind, count, chat.name));
   const brought = await chatImports.bring(importId, place, chat, omissions);
-  if (brought === 'agent-gone') throw new DomainError('NOT_FOUND', agentGone);
+  if (brought === 'agent-gone' || brought === 'person-gone') throw new DomainError('FORBIDDEN', goneSentences[brought]);
   return brought !== 'stopped';
 }
 

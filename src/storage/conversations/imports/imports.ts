@@ -30,7 +30,9 @@ export interface ImportPlace {
 }
 
 /** `passed`: another job has brought it before. `stopped`: the import is not being read any more. */
-export type BroughtChat = 'imported' | 'existing' | 'passed' | 'stopped' | 'agent-gone';
+export type BroughtChat = 'imported' | 'existing' | 'passed' | 'stopped' | GoneReason;
+/** Without its agent nobody goes on with the chats; without its person they are nobody's, and an erasure would leave them. */
+export type GoneReason = 'agent-gone' | 'person-gone';
 
 /** What was left out of one chat, or of chats that were left out whole. */
 export interface NewOmission {
@@ -99,7 +101,8 @@ export class ChatImportStore extends PublishingStore {
       const row = await lockImport(tx, id);
       if (row?.status !== 'READING') return 'stopped';
       if (row.windowStart !== place.start || row.windowDone !== place.done) return 'passed';
-      if (!(await isThere(tx, row.agentId))) return 'agent-gone';
+      const goneReason = await findGone(tx, row);
+      if (goneReason !== undefined) return goneReason;
       await lockRow(tx, 'users', row.userId);
       const isExisting = await hasOrigin(tx, row, chat.origin);
       if (!isExisting)
@@ -210,9 +213,13 @@ export class ChatImportStore extends PublishingStore {
   }
 }
 
-/** Whether an agent is there that goes on with the chats: a file that is imported again would not bring those of a deleted one. */
-async function isThere({ prisma }: Transaction, agentId: string | null): Promise<boolean> {
-  return agentId !== null && (await prisma.agent.count({ where: { id: agentId, isDeleted: false } })) > 0;
+async function findGone(
+  { prisma }: Transaction,
+  { orgId, userId, agentId }: ImportOwner & { readonly agentId: string | null },
+): Promise<GoneReason | undefined> {
+  if ((await prisma.membership.count({ where: { orgId, userId } })) === 0) return 'person-gone';
+  const isThere = agentId !== null && (await prisma.agent.count({ where: { id: agentId, isDeleted: false } })) > 0;
+  return isThere ? undefined : 'agent-gone';
 }
 
 async function lockImport(tx: Transaction, id: string) {

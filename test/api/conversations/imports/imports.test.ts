@@ -205,6 +205,19 @@ it('fails when its agent is deleted, and comes with another agent once it is und
   expect(await importFile(person, agentId, many.slice(0, 2))).toMatchObject({ importedCount: 2, existingCount: 0 });
 });
 
+it('ends when its person leaves the organization, so that an erasure leaves nothing', async () => {
+  const person = await newcomer();
+  const many = Array.from({ length: 400 }, (_, index) => claudeConversation(`l${index}`, `Chat ${index}`));
+  const { data } = await sendImport(person, agentId, many);
+  const { prisma } = service.deps.storage.db;
+  await prisma.membership.deleteMany({ where: { userId: person.userId } });
+  await eventually(async () => {
+    const row = await prisma.chatImport.findUnique({ where: { id: data.importChats.id } });
+    expect(row).toMatchObject({ status: 'FAILED', error: expect.stringMatching(/^You were no member/) });
+  });
+  expect(await prisma.chat.count({ where: { userId: person.userId } })).toBeLessThan(400);
+});
+
 it('names an agent that its person may use', async () => {
   const hidden = await make.agent({ owner: ann });
   expect(codeOf(await sendImport(await newcomer(), hidden.id, [claudeConversation('a')]))).toBe('NOT_FOUND');

@@ -103,6 +103,8 @@ export const serviceSentences: Readonly<Record<string, string>> = {
   'The organization may use {limit} tokens for {what}, and {state}':
     'The organization has used up the {limit} tokens that it may use.',
   'The file is gone. Import it again.': 'The file is gone. Import it again.',
+  'You were no member of the organization any more. Import the file again: no chat is brought twice.':
+    'You were no member of the organization any more. Import the file again: no chat is brought twice.',
   'The agent was deleted. Undo this import, and import the file again with another agent.':
     'The agent was deleted. Undo this import, and import the file again with another agent.',
   'A legal hold keeps chats of this import: they are not deleted until an administrator ends the hold.':
