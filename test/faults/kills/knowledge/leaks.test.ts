@@ -11,10 +11,14 @@ import { copyOf } from '../../../support/storage/databases.ts';
 /** KILLS=20 PROPERTY_SEED=7 looks for rare faults. */
 const kills = Number(process.env.KILLS ?? (triesAll ? 5 : 1));
 const killWithinMs = 25;
+/** Each start of a process takes seconds of a busy machine. */
+const timeout = (kills + 1) * 60_000;
 
 afterAll(killProcesses);
 
-it(`shows nobody what that person may not open, through ${kills} kills while permissions change (seed ${propertySeed})`, async () => {
+it(`shows nobody what that person may not open, through ${kills} kills while permissions change (seed ${propertySeed})`, {
+  timeout,
+}, async () => {
   const place = await copyOf(inject('template'));
   const env = { ...place.env, LOG_LEVEL: 'fatal' };
   const first = await startService({ env });
