@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { findBox } from '../../../src/engine/tools/code/box/box.ts';
 import { nestedFormsPdf } from '../knowledge/hostile-pdf.ts';
@@ -207,8 +208,10 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
   },
   async 'export-readers'({ service, make, greedy, newcomer }) {
     const many = Array.from({ length: 2_000 }, (_, index) => claudeConversation(`chat-${index}`));
-    for (const who of greedy.slice(0, 6)) await sendImport(who, (await make.agent({ owner: who })).id, many);
-    await eventually(() => expect(service.deps.pools.countOf('export-readers')).toBeGreaterThan(0));
+    const sent = greedy.slice(0, 6).map(async (who) => sendImport(who, (await make.agent({ owner: who })).id, many));
+    // Places are held for the moments in which files are read, not while their chats are written.
+    while (service.deps.pools.countOf('export-readers') === 0) await nextTurn();
+    await Promise.all(sent);
     const agent = await make.agent({ owner: newcomer });
     const imported = importFile(newcomer, agent.id, [claudeConversation('own')]);
     expect(await imported).toMatchObject({ status: 'DONE', importedCount: 1 });
