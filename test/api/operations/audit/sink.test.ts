@@ -115,7 +115,8 @@ describe('the receiver of AUDIT_SINK_URL', () => {
       await eventually(() => expect(received(organization.id).map(({ id }) => id)).toContain(second));
       expect(received(organization.id).map(({ id }) => id)).not.toContain(first);
       // The place of `second` is sent, and everything that is visible.
-      expect((await service.deps.storage.operations.auditSink.progress()).waitingCount).toBe(0);
+      const { auditSink } = service.deps.storage.operations;
+      await eventually(async () => expect((await auditSink.progress()).waitingCount).toBe(0));
       await early.query('commit');
       await eventually(() => expect(received(organization.id).map(({ id }) => id)).toContain(first));
       await allSent();
