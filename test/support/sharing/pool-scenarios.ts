@@ -215,6 +215,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     const agent = await make.agent({ owner: newcomer });
     const imported = importFile(newcomer, agent.id, [claudeConversation('own')]);
     expect(await imported).toMatchObject({ status: 'DONE', importedCount: 1 });
+    expect(await service.deps.storage.db.prisma.chatImport.count({ where: { endedAt: null } })).toBeGreaterThan(0);
   },
   async 'page-readers'({ service, make, site, greedy, newcomer }) {
     const crawl = async (who: Person, path: string, more: object = {}) => {

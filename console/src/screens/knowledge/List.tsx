@@ -1,8 +1,7 @@
 import { BookPlus, Library, Plus } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { run } from '../../graphql/client.ts';
-import { useLive, useMorePages, usePage } from '../../graphql/hooks.ts';
+import { useList, useLive } from '../../graphql/hooks.ts';
 import { Readings } from '../../graphql/readings.ts';
 import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
@@ -82,9 +81,7 @@ function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmp
     state: state === '' ? null : state,
     orderBy,
   };
-  const { data, error, isLoading, reload } = usePage(SourceListDocument, variables);
-  const first = data?.dataSources;
-  const pages = useMorePages(first, async (after) => (await run(SourceListDocument, { ...variables, after })).dataSources);
+  const { data, error, isLoading, reload, pages } = useList(SourceListDocument, variables, (data) => data.dataSources);
   const sources = useLiveSources(pages.nodes, reload);
   useStateNews(sources);
   const isNarrowed = search !== '' || type !== '' || state !== '';

@@ -56,7 +56,10 @@ export class PermissionReadingStore extends PublishingStore {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** Sources whose permissions are to be read: never read, cut off, or their period is over, or the clock was set back. After failures the wait grows, up to a period. */
+  /**
+   * Sources whose permissions are to be read: never read, cut off, or their period is over, or the clock was set back. After failures the wait grows, up
+   * to a period.
+   */
   findDue({ syncMs, feedMs, feedTypes }: ReadingPeriods): Promise<readonly OwnedId[]> {
     return this.db.query<OwnedId>(findDueSql, [connectedTypes, feedTypes, feedMs, syncMs, dueAtOnce]);
   }

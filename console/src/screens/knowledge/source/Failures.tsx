@@ -1,7 +1,6 @@
 import { RotateCw } from 'lucide-react';
 import { useEffect } from 'react';
-import { run } from '../../../graphql/client.ts';
-import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useList, useMutate } from '../../../graphql/hooks.ts';
 import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
 import { Badge, ErrorNote, ShowMore } from '../../../ui/feedback.tsx';
@@ -19,9 +18,7 @@ export function Failures({ source }: { readonly source: Source }) {
   const { states } = useWords();
   const describeFailure = useReadingFailures();
   const { id, statistics, canEdit, activeRun } = source;
-  const { data, error, reload } = usePage(SourceFailuresDocument, { id });
-  const first = data?.dataSource?.failedItems;
-  const pages = useMorePages(first, async (after) => (await run(SourceFailuresDocument, { id, after })).dataSource?.failedItems);
+  const { data, error, reload, pages } = useList(SourceFailuresDocument, { id }, (data) => data.dataSource?.failedItems);
   const retry = useMutate(RetrySourceDocument);
   const changes = useChanges(source);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another count is the reason to load it again

@@ -1,7 +1,7 @@
 import type { ParleyError } from '@parley/client';
 import { useState } from 'react';
 import { readableError, run } from '../../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../../graphql/hooks.ts';
+import { useList } from '../../../../graphql/hooks.ts';
 import { addToDraft } from '../../../../parts/drafts/change.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note, ShowMore, Skeleton } from '../../../../ui/feedback.tsx';
@@ -27,10 +27,10 @@ export function AttachDialog({ agentId, attached, onClose, onAttached }: Props) 
   const { t } = useText();
   const [typed, setTyped] = useState('');
   const search = typed.trim() === '' ? null : typed.trim();
-  const { data, error, isLoading, reload } = usePage(AttachableSourcesDocument, { search, after: null });
-  const pages = useMorePages<Source>(
-    data?.dataSources,
-    async (after) => (await run(AttachableSourcesDocument, { search, after })).dataSources,
+  const { error, isLoading, reload, pages, isEmpty } = useList(
+    AttachableSourcesDocument,
+    { search, after: null },
+    (data) => data.dataSources,
   );
   const [busyId, setBusy] = useState<string>();
   const [fault, setFault] = useState<ParleyError>();
@@ -52,7 +52,7 @@ export function AttachDialog({ agentId, attached, onClose, onAttached }: Props) 
       <ErrorNote error={error} onRetry={reload} />
       <ErrorNote error={fault} />
       {isLoading ? <Skeleton /> : null}
-      {data !== undefined && pages.nodes.length === 0 ? <Note>{t('There is no knowledge that fits.')}</Note> : null}
+      {isEmpty ? <Note>{t('There is no knowledge that fits.')}</Note> : null}
       {pages.nodes.length === 0 ? null : (
         <Rows label={t('Knowledge to attach')}>
           {pages.nodes.map((source) => (

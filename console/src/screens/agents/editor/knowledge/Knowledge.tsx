@@ -3,7 +3,7 @@ import { Library, Link2, Unlink, Upload } from 'lucide-react';
 import { type RefObject, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { readableError, run, upload } from '../../../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../../../graphql/hooks.ts';
+import { useList, useLiveReload } from '../../../../graphql/hooks.ts';
 import { addToDraft } from '../../../../parts/drafts/change.ts';
 import { useReadingFailures } from '../../../../parts/reading-failures.ts';
 import { useSession } from '../../../../parts/session/session.tsx';
@@ -31,16 +31,20 @@ import { stateName, stateTone } from './words.ts';
 export function Knowledge({ agent, form, reload: reloadAgent }: SectionProps) {
   const { t } = useText();
   const session = useSession();
-  const { data, error, isLoading, reload: reloadSources } = usePage(AgentKnowledgeDocument, { id: agent.id, after: null });
+  const variables = { id: agent.id, after: null };
+  const {
+    error,
+    isLoading,
+    reload: reloadSources,
+    pages,
+    isEmpty,
+  } = useList(AgentKnowledgeDocument, variables, (data) => data.agent?.sources);
   const reload = () => {
     reloadSources();
     // The editor counts them.
     reloadAgent();
   };
   useLiveReload(AgentKnowledgeChangedDocument, {}, reloadSources);
-  const pages = useMorePages<AgentSourceFragment>(data?.agent?.sources, async (after) => {
-    return (await run(AgentKnowledgeDocument, { id: agent.id, after })).agent?.sources;
-  });
   const [isAttaching, setAttaching] = useState(false);
   const { input, send, sending, fault } = useFiles(agent.id, reload);
   const detach = useDetach(agent.id, reload);
@@ -66,7 +70,7 @@ export function Knowledge({ agent, form, reload: reloadAgent }: SectionProps) {
       {sending === undefined ? null : <Progress percent={sending.percent} label={t('{name} is sent', { name: sending.name })} />}
       {fault === undefined ? null : <Note tone="bad">{fault}</Note>}
       {isLoading ? <Skeleton /> : null}
-      {data !== undefined && pages.nodes.length === 0 ? (
+      {isEmpty ? (
         <EmptyState
           icon={<Library size={26} aria-hidden />}
           title={t('It has no knowledge yet')}
